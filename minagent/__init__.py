@@ -1,0 +1,54 @@
+"""A small agent that survives crashes: the names a reader types.
+
+Modules by distance from the reader: runner, checkpoint, agent, session, models, tools, messages, atomic, errors.
+`minagent.lab` breaks things on purpose. Importing minagent starts nothing and loads the standard library alone.
+"""
+
+from minagent.agent import Agent, Step, init_session, run_turn, step_once
+from minagent.checkpoint import load_checkpoint, save_checkpoint
+from minagent.errors import (
+    CheckpointDamaged,
+    CheckpointError,
+    CheckpointMissing,
+    CheckpointTooNew,
+    InvalidMessages,
+    InvalidValue,
+    MinagentError,
+    ScriptExhausted,
+)
+from minagent.messages import Message, Problem, ToolCall, pending_calls, problems
+from minagent.models import FakeModel, Model, Reply, Usage
+from minagent.runner import run_with_checkpoints
+from minagent.session import Session, validate
+from minagent.tools import ToolRegistry
+
+__all__ = [
+    "Agent",
+    "CheckpointDamaged",
+    "CheckpointError",
+    "CheckpointMissing",
+    "CheckpointTooNew",
+    "FakeModel",
+    "InvalidMessages",
+    "InvalidValue",
+    "Message",
+    "MinagentError",
+    "Model",
+    "Problem",
+    "Reply",
+    "ScriptExhausted",
+    "Session",
+    "Step",
+    "ToolCall",
+    "ToolRegistry",
+    "Usage",
+    "init_session",
+    "load_checkpoint",
+    "pending_calls",
+    "problems",
+    "run_turn",
+    "run_with_checkpoints",
+    "save_checkpoint",
+    "step_once",
+    "validate",
+]

@@ -1,0 +1,50 @@
+"""Everything that minagent raises on purpose, in one tree.
+
+    MinagentError
+    ├── InvalidValue         a value does not fit its place; names the path of the place
+    ├── InvalidMessages      a message sequence contradicts itself; lists every problem of it
+    ├── ScriptExhausted      a FakeModel was asked once more than its script has answers
+    └── CheckpointError
+        ├── CheckpointMissing    there is no checkpoint to load
+        ├── CheckpointDamaged    the bytes are not a checkpoint, or not the one that was saved
+        └── CheckpointTooNew     intact, but in a format that this version does not know
+
+Errors are raised, never asserted: `python -O` removes assertions, and with them the safety.
+"""
+
+
+class MinagentError(Exception):
+    """The root: catch this to catch whatever minagent raises on purpose."""
+
+
+class InvalidValue(MinagentError):
+    """A value does not fit its place."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.path = path
+        self.reason = reason
+
+
+class InvalidMessages(MinagentError):
+    """A message sequence contradicts itself."""
+
+
+class ScriptExhausted(MinagentError):
+    """A FakeModel was asked once more than its script has answers."""
+
+
+class CheckpointError(MinagentError):
+    """A checkpoint cannot be loaded."""
+
+
+class CheckpointMissing(CheckpointError):
+    """There is no checkpoint to load. Never answered by a silent fresh start."""
+
+
+class CheckpointDamaged(CheckpointError):
+    """The bytes are not a checkpoint, or not the one that was saved."""
+
+
+class CheckpointTooNew(CheckpointError):
+    """The checkpoint is intact, but its format is newer than this version of minagent."""

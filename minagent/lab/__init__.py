@@ -1,0 +1,11 @@
+"""The lab: everything that breaks things on purpose, measures and draws.
+
+environment   is this machine ready for the notebooks?
+example       the chapter's task, script and tools
+ledger        what the outside world saw; it outlives every process
+worker        the process that is killed
+crashlab      the model behind the crash lab: step, crash, resume, reset
+kernel_state  the reader's own variables, taken away and brought back
+plots         data -> matplotlib Axes
+widgets       ipywidgets views; no logic
+"""

@@ -1,0 +1,167 @@
+"""The model behind the crash lab: a real process to step, kill and resume. No widgets in it.
+
+    lab = CrashLab(folder)
+    lab.step()                    # on to the next phase: model, tool, result, save
+    lab.run_to(1, "tool")         # on until the process stands before the tool of step 1
+    lab.crash()                   # SIGKILL, now
+    lab.resume()                  # a new process, from what the disk holds
+    lab.run()                     # on to the end
+
+Each action returns a sentence that says what happened; `events` keeps them all. The three panels of the lab are
+`process`, `files()` and `ledger`: what the process knows, what the disk holds, what the outside world saw.
+"""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from minagent.checkpoint import decode
+from minagent.errors import CheckpointError
+from minagent.lab.ledger import Ledger
+from minagent.lab.worker import CHECKPOINT, LEDGER, Phase, Recording, Report, Worker, WorkerDied
+
+State = Literal["ready", "running", "dead", "done"]
+Verdict = Literal["good", "bad"]
+
+DOING: dict[Phase, str] = {
+    "model": "ask the model",
+    "tool": "run the tool",
+    "result": "take the result in",
+    "save": "save",
+}
+"""What each phase does, in the order of a step."""
+
+WAY_ON: dict[State, str] = {"ready": "Step", "running": "Step, Run or Crash", "dead": "Resume", "done": "Reset"}
+"""What to press next in each state."""
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """One file on the disk."""
+
+    name: str
+    size: int
+    """In bytes."""
+    verdict: Verdict
+    """Whether it loads: "good" or "bad"."""
+    messages: int
+    """How many messages it holds; 0 if it is bad."""
+
+
+class NotNow(Exception):
+    """The action does not fit the state that the lab is in; the message says what does."""
+
+
+class CrashLab:
+    """One agent at work in a process of its own, its disk, and the world outside.
+
+    `folder` is the lab's own: `reset` empties it.
+    """
+
+    def __init__(self, folder: Path, recording: Recording = "every step") -> None:
+        self.folder = folder
+        self.recording = recording
+        self.ledger = Ledger(folder / LEDGER)
+        self.state: State = "ready"
+        self.process: Worker | None = None
+        """The newest process; it is alive in state "running" only."""
+        self.events: list[str] = []
+
+    @property
+    def report(self) -> Report | None:
+        """Where the living process stands; None if there is none."""
+        return self.process.report if self.process is not None and self.state == "running" else None
+
+    def step(self) -> str:
+        """Let the process do its next phase. In state "ready" this starts it, before its first phase."""
+        if self.state == "ready":
+            return self._start("A process starts.")
+        worker = self._living("step")
+        try:
+            worker.proceed()
+        except WorkerDied as error:
+            self.state = "dead"
+            return self._say(f"The process died, and not by this lab: {error}")
+        return self._say_where("")
+
+    def run_to(self, step: int, phase: Phase) -> str:
+        """Go on until the process stands before `phase` of `step` (from 0), or has ended without coming there."""
+        said = self.step()
+        while self.report is not None and (self.report.step, self.report.phase) != (step, phase):
+            said = self.step()
+        return said
+
+    def run(self) -> str:
+        """Go on until the work is done."""
+        said = self.step()
+        while self.state == "running":
+            said = self.step()
+        return said
+
+    def crash(self) -> str:
+        """Kill the process with SIGKILL where it stands."""
+        worker = self._living("crash")
+        stood = _where(worker.report)
+        worker.kill()
+        self.state = "dead"
+        return self._say(f"Crashed by SIGKILL. It stood at {stood}. Its memory is gone.")
+
+    def resume(self) -> str:
+        """Start a new process after a crash. It loads what the disk holds, or begins anew if that is nothing."""
+        if self.state != "dead":
+            raise NotNow(f"There is nothing to resume: the process is {self.state}. Press {WAY_ON[self.state]}.")
+        found = "from the checkpoint" if self.files() else "from the first question: the disk holds nothing"
+        return self._start(f"Resumed in a new process, {found}.")
+
+    def reset(self) -> str:
+        """Bring back the start: no process, an empty disk, a world that saw nothing."""
+        self.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.events.clear()
+        self.state = "ready"
+        return self._say("Reset: no process, an empty disk, an empty ledger.")
+
+    def close(self) -> None:
+        """Leave no process behind."""
+        if self.process is not None and self.state == "running":
+            self.process.kill()
+            self.state = "dead"
+        self.process = None
+
+    def files(self) -> list[StoredFile]:
+        """Return what the disk holds, each file checked as loading it would check it."""
+        folder = (self.folder / CHECKPOINT).parent
+        return [_examine(path) for path in sorted(folder.glob("*"))]
+
+    def _start(self, said: str) -> str:
+        self.process = Worker(self.folder, self.recording)
+        self.state = "running"
+        return self._say_where(said)
+
+    def _living(self, action: str) -> Worker:
+        if self.process is None or self.state != "running":
+            raise NotNow(f"There is no process to {action}: it is {self.state}. Press {WAY_ON[self.state]}.")
+        return self.process
+
+    def _say_where(self, said: str) -> str:
+        if self.process is not None and self.process.report is None:
+            self.state = "done"
+            return self._say(f"{said} Done: the process has ended by itself.".strip())
+        return self._say(f"{said} Now at {_where(self.report)}.".strip())
+
+    def _say(self, sentence: str) -> str:
+        self.events.append(sentence)
+        return sentence
+
+
+def _where(report: Report | None) -> str:
+    return "no step" if report is None else f"step {report.step}, about to {DOING[report.phase]}"
+
+
+def _examine(path: Path) -> StoredFile:
+    data = path.read_bytes()
+    try:
+        return StoredFile(path.name, len(data), "good", len(decode(data).session.messages))
+    except CheckpointError:
+        return StoredFile(path.name, len(data), "bad", 0)

@@ -1,0 +1,52 @@
+"""Is this machine ready for the notebooks? One line for each thing that they need, with what to do if it is missing."""
+
+import importlib.util
+import os
+import signal
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+PACKAGES = ("ipykernel", "ipywidgets", "matplotlib", "nbval")
+
+INSTALL = "install the packages with the first command of the README, and start Jupyter with it"
+POSIX = "this system is not Linux or macOS; on Windows, use WSL (the Windows Subsystem for Linux)"
+
+
+def _packages() -> bool:
+    return all(importlib.util.find_spec(name) is not None for name in PACKAGES)
+
+
+def _processes() -> bool:
+    return hasattr(signal, "SIGKILL") and hasattr(os, "fork") and importlib.util.find_spec("fcntl") is not None
+
+
+def _folders() -> bool:
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            descriptor = os.open(Path(folder), os.O_RDONLY)
+            os.fsync(descriptor)
+            os.close(descriptor)
+    except OSError:
+        return False
+    return True
+
+
+NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
+    f"the packages {', '.join(PACKAGES)}": (_packages, INSTALL),
+    "processes that can be forked, killed and locked out": (_processes, POSIX),
+    "a temporary folder that can be written and forced to disk": (_folders, f"set TMPDIR to one that can; or {POSIX}"),
+}
+"""What the notebooks need: a test of it, and what to do where it fails."""
+
+
+def check_environment(needs: Mapping[str, tuple[Callable[[], bool], str]] = NEEDS) -> str:
+    """Test each of `needs`, and return a line of text for each, and a last one that sums up."""
+    lines = []
+    missing = 0
+    for need, (is_there, remedy) in needs.items():
+        found = is_there()
+        missing += not found
+        lines.append(f"✓ {need}" if found else f"✗ {need}: missing; {remedy}")
+    lines.append(f"{missing} missing: see above." if missing else "All here: every notebook of the set runs offline.")
+    return "\n".join(lines)

@@ -1,0 +1,160 @@
+"""ipywidgets views of the lab. No logic: a button calls one method of a model and redraws what the model then says.
+
+Colours come from the page's theme, so that light and dark both read; each state is a word and a shape first. The line
+of class `minagent-status` has the role "status": screen readers speak what it says.
+"""
+
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+import ipywidgets
+
+from minagent.lab.crashlab import DOING, WAY_ON, CrashLab, State
+from minagent.lab.kernel_state import KernelState
+
+STYLE = """<style>
+.minagent { color: var(--jp-ui-font-color1, #212121); font-size: var(--jp-ui-font-size1, 14px); line-height: 1.5 }
+.minagent ol, .minagent ul { list-style: none; margin: 0; padding: 0 }
+.minagent-lane { display: flex; flex-wrap: wrap; gap: 4px; margin: 4px 0 }
+.minagent-lane li { padding: 4px 12px; border: 2px solid var(--jp-border-color1, #bdbdbd); border-radius: 4px }
+.minagent-lane li[aria-current] { border-color: #0072b2; border-style: double; border-width: 4px; font-weight: bold }
+.minagent-panels { display: flex; flex-wrap: wrap; gap: 8px }
+.minagent-panels section { flex: 1 1 14em; padding: 8px 12px; border: 1px solid var(--jp-border-color1, #bdbdbd);
+  border-radius: 4px }
+.minagent-panels h4 { margin: 0 0 4px }
+.minagent-repeat { font-weight: bold; border-left: 4px solid #d55e00; padding-left: 6px }
+.minagent-status { margin: 4px 0; padding: 4px 12px; border-left: 4px solid #0072b2 }
+.minagent-status.minagent-error { border-left: 4px double #d55e00 }
+</style>"""
+
+STATE_WORDS: dict[State, str] = {
+    "ready": "○ not started",
+    "running": "● alive",
+    "dead": "✗ killed",
+    "done": "✓ finished",
+}
+
+
+def _list(items: list[str], empty: str) -> str:
+    return "<ul>" + "".join(f"<li>{item}</li>" for item in items or [f"<em>{empty}</em>"]) + "</ul>"
+
+
+def _status(sentence: str, *, error: bool = False) -> str:
+    kind = " minagent-error" if error else ""
+    return f'<p class="minagent minagent-status{kind}" role="status" aria-live="polite">{escape(sentence)}</p>'
+
+
+class _View(ipywidgets.VBox):
+    """A row of buttons, a line that says what happened, and what the model looks like now."""
+
+    def __init__(self, actions: dict[str, Callable[[], str]], greeting: str) -> None:
+        self.buttons = {label: ipywidgets.Button(description=label) for label in actions}
+        self.status = ipywidgets.HTML(_status(greeting))
+        self.picture = ipywidgets.HTML()
+        for label, button in self.buttons.items():
+            button.on_click(self._pressed(actions[label]))
+        super().__init__([ipywidgets.HBox(list(self.buttons.values())), self.status, self.picture])
+        self.redraw()
+
+    def _pressed(self, action: Callable[[], str]) -> Callable[[Any], None]:
+        def handler(_: Any) -> None:
+            # JupyterLab shows what a handler raises in its log console only, where no reader looks.
+            try:
+                self.status.value = _status(action())
+            except Exception as error:
+                self.status.value = _status(f"{type(error).__name__}: {error}", error=True)
+            self.redraw()
+
+        return handler
+
+    def redraw(self) -> None:
+        """Show the model as it is now."""
+        self.picture.value = STYLE + f'<div class="minagent">{self.draw()}</div>'
+
+    def draw(self) -> str:
+        """Return the model as HTML."""
+        raise NotImplementedError
+
+
+class CrashLabView(_View):
+    """The crash lab: lane of phases, buttons, and the three panels process, disk and outside world."""
+
+    def __init__(self, lab: CrashLab) -> None:
+        self.lab = lab
+        actions = {
+            "Step": lab.step,
+            "Run": lab.run,
+            "Crash": lab.crash,
+            "Resume": lab.resume,
+            "Reset": lab.reset,
+        }
+        super().__init__(actions, f"Press {WAY_ON[lab.state]}.")
+
+    def __repr__(self) -> str:
+        return f"Crash lab: {self.lab.state}"
+
+    def draw(self) -> str:
+        """Return lane and panels as HTML."""
+        panels = {
+            "Process: what it knows": self._process(),
+            "Disk: what it holds": self._disk(),
+            "Outside world: what it saw": self._world(),
+        }
+        sections = "".join(
+            f'<section aria-label="{title}"><h4>{title}</h4>{body}</section>' for title, body in panels.items()
+        )
+        return f'{self._lane()}<div class="minagent-panels">{sections}</div>'
+
+    def _lane(self) -> str:
+        report = self.lab.report
+        items = ""
+        for phase in DOING:
+            comes_next = report is not None and report.phase == phase
+            items += f'<li aria-current="step">▶ {phase}</li>' if comes_next else f"<li>{phase}</li>"
+        return f'<ol class="minagent-lane" aria-label="Phases of a step; the marked one comes next">{items}</ol>'
+
+    def _process(self) -> str:
+        word = STATE_WORDS[self.lab.state]
+        report = self.lab.report
+        if report is None or self.lab.process is None:
+            return _list([word], "")
+        trace = ", ".join(report.trace) or "empty"
+        return _list(
+            [f"{word}, pid {self.lab.process.pid}", f"step {report.step}", f"messages: {report.messages}",
+             f"cursor: {report.cursor}", f"trace: {trace}"], "",
+        )  # fmt: skip
+
+    def _disk(self) -> str:
+        marks = {"good": "✓ good", "bad": "✗ bad"}
+        files = [
+            f"{escape(file.name)}: {file.size} bytes, {marks[file.verdict]}, {file.messages} messages"
+            for file in self.lab.files()
+        ]
+        return _list(files, "empty")
+
+    def _world(self) -> str:
+        effects = [
+            f"{effect['name']} → {escape(effect['result'])}"
+            + (f' <span class="minagent-repeat">⟲ repeat {effect["repeat"]}</span>' if effect["repeat"] else "")
+            for effect in self.lab.ledger.effects()
+        ]
+        bill = self.lab.ledger.bill()
+        return _list(effects, "no effects") + f"<p>model calls paid: {bill.calls}, {bill.tokens} tokens</p>"
+
+
+class KernelStateView(_View):
+    """Crash and Resume for the reader's own variables."""
+
+    def __init__(self, kernel: KernelState) -> None:
+        self.kernel = kernel
+        super().__init__({"Crash": kernel.crash, "Resume": kernel.resume}, "Press Crash.")
+
+    def __repr__(self) -> str:
+        alive = [name for name, there in self.kernel.alive().items() if there]
+        return f"Kernel state: {', '.join(alive) or 'nothing'} in memory"
+
+    def draw(self) -> str:
+        """Return the three names and whether they are there, as HTML."""
+        items = [f"{'● in memory' if there else '✗ gone'}: {name}" for name, there in self.kernel.alive().items()]
+        return _list(items, "")

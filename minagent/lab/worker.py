@@ -1,0 +1,191 @@
+"""The process that is killed: an agent at work on the example, and the parent's hold on it.
+
+Before each phase of its work the child writes one line to its standard output and waits for one line on its standard
+input. So the parent always knows where the child stands, and the child does not know what comes: "go", or SIGKILL.
+
+    child   {"phase": "model", "step": 0, "messages": 2, "cursor": 0, "trace": []}
+    parent  go
+    child   {"phase": "tool", "step": 0, "messages": 2, "cursor": 1, "trace": []}
+    parent  (kill -9)
+
+The phases of a step, each named for what comes next. To crash *at* a phase is to crash just before it:
+
+    model    ask the model
+    tool     run the tool that the model asked for: so far its answer is in the process alone
+    result   take the result in: the tool has had its effect, and nobody knows of it yet
+    save     write the checkpoint: the step is complete, in the process alone
+
+A child whose parent is gone reads an end of file instead of "go", and leaves.
+"""
+
+import contextlib
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO, Any, Literal, cast
+
+from minagent import (
+    CheckpointMissing,
+    FakeModel,
+    Message,
+    Reply,
+    Session,
+    Step,
+    ToolCall,
+    ToolRegistry,
+    init_session,
+    load_checkpoint,
+    save_checkpoint,
+    step_once,
+)
+from minagent.lab.example import SCRIPT, TASK, example_agent
+from minagent.lab.ledger import Ledger
+from minagent.plain_json import canonical, parse
+
+Phase = Literal["model", "tool", "result", "save"]
+Recording = Literal["nothing", "every step"]
+
+CHECKPOINT = Path("disk", "session.json")
+LEDGER = Path("world", "ledger.jsonl")
+
+
+@dataclass(frozen=True)
+class Report:
+    """Where the child stands, and what it knows."""
+
+    phase: Phase
+    """What it is about to do."""
+    step: int
+    """The step it is in, counted from 0."""
+    messages: int
+    """How many messages its session holds. Those of the step under way are not among them yet."""
+    cursor: int | None
+    trace: list[str]
+    """The kinds of the steps taken so far."""
+
+
+class WorkerDied(Exception):
+    """The child ended before its work was done, and not by our hand."""
+
+
+class Worker:
+    """The child, as the parent holds it. It stands before its first phase when the constructor returns."""
+
+    def __init__(self, folder: Path, recording: Recording) -> None:
+        # A session of its own: Jupyter interrupts a cell by a signal to the kernel's whole group of processes.
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "minagent.lab.worker", str(folder), recording],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        self._to_child = cast(IO[bytes], self._process.stdin)
+        self._from_child = cast(IO[bytes], self._process.stdout)
+        self.pid = self._process.pid
+        self.report = self._read()
+
+    def proceed(self) -> Report | None:
+        """Let the child do its next phase. Return where it stands then, or None if its work is done.
+
+        Raises:
+            WorkerDied: somebody else killed it, or it failed.
+        """
+        with contextlib.suppress(BrokenPipeError):  # it is dead; reading will tell
+            self._to_child.write(b"go\n")
+            self._to_child.flush()
+        self.report = self._read()
+        return self.report
+
+    def kill(self) -> None:
+        """Send SIGKILL, and wait until the process is gone from the process table."""
+        self._process.kill()
+        self._reap()
+
+    def _read(self) -> Report | None:
+        line = self._from_child.readline()
+        if line:
+            return Report(**parse(line))
+        complaint = self._reap()
+        if self._process.returncode != 0:
+            raise WorkerDied(f"process {self.pid} ended with code {self._process.returncode}. {complaint}")
+        return None
+
+    def _reap(self) -> str:
+        _, complaint = self._process.communicate()
+        return complaint.decode(errors="replace")
+
+
+class _WatchedModel(FakeModel):
+    """A fake model that stops before each call, and whose calls are billed."""
+
+    def __init__(self, script: Sequence[Message], ledger: Ledger, about_to: Callable[[Phase], None]) -> None:
+        super().__init__(script)
+        self._ledger = ledger
+        self._about_to = about_to
+
+    def complete(self, messages: Sequence[Message], schemas: Sequence[dict[str, Any]]) -> Reply:
+        self._about_to("model")
+        reply = super().complete(messages, schemas)
+        self._ledger.record_model_call(reply.usage)
+        return reply
+
+
+class _WatchedTools(ToolRegistry):
+    """Tools that stop before and after each run, and whose effects are in the ledger."""
+
+    def __init__(self, ledger: Ledger, about_to: Callable[[Phase], None]) -> None:
+        super().__init__()
+        self._ledger = ledger
+        self._about_to = about_to
+
+    def call(self, tool_call: ToolCall) -> str:
+        self._about_to("tool")
+        result = super().call(tool_call)
+        self._ledger.record_effect(tool_call, result)
+        self._about_to("result")
+        return result
+
+
+class _Child:
+    """The child's side: the chapter's loop, step and save, until done."""
+
+    def __init__(self, folder: Path, recording: Recording) -> None:
+        ledger = Ledger(folder / LEDGER)
+        self.recording = recording
+        self.path = folder / CHECKPOINT
+        self.agent = example_agent(_WatchedTools(ledger, self.about_to))
+        self.model = _WatchedModel(SCRIPT, ledger, self.about_to)
+        self.session, self.model.cursor, self.steps = self.start()
+        self.step = sum(message.role == "assistant" for message in self.session.messages)
+
+    def start(self) -> tuple[Session, int | None, list[Step]]:
+        try:
+            session, model, steps = load_checkpoint(self.path, SCRIPT)
+        except CheckpointMissing:
+            return init_session(self.agent, TASK, session_id="demo", created_at="2026-01-01T00:00:00Z"), 0, []
+        return session, model.cursor, steps
+
+    def about_to(self, phase: Phase) -> None:
+        trace = [step.kind for step in self.steps]
+        report = Report(phase, self.step, len(self.session.messages), self.model.cursor, trace)
+        sys.stdout.buffer.write(canonical(asdict(report)) + b"\n")
+        sys.stdout.buffer.flush()
+        if not sys.stdin.buffer.readline():
+            sys.exit("the parent is gone")
+
+    def run(self) -> None:
+        status = "done" if self.steps and self.steps[-1].kind == "final" else "paused"
+        while status == "paused":
+            status = step_once(self.agent, self.session, self.model, self.steps)
+            if self.recording == "every step":
+                self.about_to("save")
+                save_checkpoint(self.path, self.session, self.model, self.steps)
+            self.step += 1
+
+
+if __name__ == "__main__":
+    folder, recording = sys.argv[1:]
+    _Child(Path(folder), cast(Recording, recording)).run()

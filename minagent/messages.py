@@ -1,0 +1,157 @@
+"""Messages and tool calls as values, their plain JSON form, and what can be wrong with a sequence of them.
+
+The JSON form of the four roles. What is not set is left out:
+
+    {"role": "system", "content": "You calculate with tools."}
+    {"role": "user", "content": "先算 2+3，再把结果乘 4"}
+    {"role": "assistant", "content": "", "tool_calls": [{"id": "c1", "name": "add", "arguments": {"a": 2, "b": 3}}]}
+    {"role": "tool", "content": "5", "tool_call_id": "c1"}
+
+Source: chapters 7.2 and 7.3.7.
+"""
+
+import copy
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import Any, Literal
+
+from minagent.errors import InvalidValue
+from minagent.plain_json import require, require_keys
+
+ROLES = ("system", "user", "assistant", "tool")
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """One request of the model to run a tool."""
+
+    id: str
+    """Given by the model; unique among the calls of one message at best, so never a key by itself."""
+    name: str
+    arguments: dict[str, Any]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the plain JSON form. It shares nothing with this object."""
+        return {"id": self.id, "name": self.name, "arguments": copy.deepcopy(self.arguments)}
+
+    @classmethod
+    def from_json(cls, value: Any, path: str = "tool_call") -> "ToolCall":
+        """Build a ToolCall from its JSON form; raise InvalidValue with the path of what does not fit."""
+        fields = require_keys(value, {"id", "name", "arguments"}, set(), path)
+        return cls(
+            require(fields["id"], str, f"{path}.id"),
+            require(fields["name"], str, f"{path}.name"),
+            copy.deepcopy(require(fields["arguments"], dict, f"{path}.arguments")),
+        )
+
+
+@dataclass(frozen=True)
+class Message:
+    """One entry of the history that the model is given."""
+
+    role: str
+    content: str | None
+    """None is legal for an assistant message that only calls tools."""
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+    """On a tool message: the id of the call that it answers."""
+
+    def __post_init__(self) -> None:
+        if self.role not in ROLES:
+            raise InvalidValue("role", f"expected one of {', '.join(ROLES)}, found {self.role!r}")
+        object.__setattr__(self, "tool_calls", tuple(self.tool_calls))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the plain JSON form. It shares nothing with this object."""
+        form: dict[str, Any] = {"role": self.role, "content": self.content}
+        if self.tool_calls:
+            form["tool_calls"] = [call.to_json() for call in self.tool_calls]
+        if self.tool_call_id is not None:
+            form["tool_call_id"] = self.tool_call_id
+        return form
+
+    @classmethod
+    def from_json(cls, value: Any, path: str = "message") -> "Message":
+        """Build a Message from its JSON form; raise InvalidValue with the path of what does not fit."""
+        fields = require_keys(value, {"role", "content"}, {"tool_calls", "tool_call_id"}, path)
+        if fields["role"] not in ROLES:
+            raise InvalidValue(f"{path}.role", f"expected one of {', '.join(ROLES)}, found {fields['role']!r}")
+        calls = require(fields.get("tool_calls", []), list, f"{path}.tool_calls")
+        return cls(
+            fields["role"],
+            require(fields["content"], (str, type(None)), f"{path}.content"),
+            tuple(ToolCall.from_json(call, f"{path}.tool_calls[{i}]") for i, call in enumerate(calls)),
+            require(fields.get("tool_call_id"), (str, type(None)), f"{path}.tool_call_id"),
+        )
+
+
+ProblemKind = Literal[
+    "orphan result", "second result", "result before call", "dangling call", "empty assistant message"
+]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One contradiction in a message sequence."""
+
+    index: int
+    """Where in the sequence: the message to look at."""
+    kind: ProblemKind
+    tool_call_id: str | None = None
+
+    def __str__(self) -> str:
+        name = "" if self.tool_call_id is None else f" {self.tool_call_id!r}"
+        return f"messages[{self.index}]: {self.kind}{name}"
+
+
+def pending_calls(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
+    """Return the calls of the last assistant message that have no result yet, in order.
+
+    They are not a problem: a crash among the tools of a step leaves the history so, and running them goes on.
+    """
+    results = list(takewhile(lambda m: m.role == "tool", reversed(messages)))
+    if len(results) == len(messages):
+        return ()
+    answered = Counter(result.tool_call_id for result in results)
+    pending = []
+    for call in messages[-len(results) - 1].tool_calls:
+        if answered[call.id]:
+            answered[call.id] -= 1
+        else:
+            pending.append(call)
+    return tuple(pending)
+
+
+def problems(messages: Sequence[Message]) -> list[Problem]:
+    """List every problem of a message sequence, in order; an empty list means that it is consistent.
+
+    A result must follow the message that called it, before anything but other results: an id counts within its own
+    turn only, since providers use the same ids again in later turns. Pending calls at the end are no problem.
+    """
+    found = []
+    open_ids: list[str] = []
+    answered: set[str] = set()
+    turn = 0
+    for index, message in enumerate(messages):
+        if message.role == "tool":
+            called = message.tool_call_id or ""
+            if called in open_ids:
+                open_ids.remove(called)
+                answered.add(called)
+            else:
+                found.append(Problem(index, _why_unmatched(called, answered, messages[index:]), called))
+            continue
+        found += [Problem(turn, "dangling call", call_id) for call_id in open_ids]
+        if message.role == "assistant" and not message.content and not message.tool_calls:
+            found.append(Problem(index, "empty assistant message"))
+        turn, open_ids, answered = index, [call.id for call in message.tool_calls], set()
+    return found
+
+
+def _why_unmatched(call_id: str, answered: set[str], rest: Sequence[Message]) -> ProblemKind:
+    if call_id in answered:
+        return "second result"
+    called_later = any(call.id == call_id for message in rest for call in message.tool_calls)
+    return "result before call" if called_later else "orphan result"

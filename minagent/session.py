@@ -1,0 +1,64 @@
+"""A session: everything that a conversation is, as one object that can leave the process.
+
+`snapshot` gives plain JSON, `restore` is its inverse:
+
+    {"id": "demo", "created_at": "2026-01-01T00:00:00Z", "metadata": {}, "messages": [...]}
+
+Source: chapter 7.2; the invariant: 7.3.7.
+"""
+
+import copy
+from dataclasses import dataclass, field
+from typing import Any
+
+from minagent.errors import InvalidMessages
+from minagent.messages import Message, pending_calls, problems
+from minagent.plain_json import require, require_keys
+
+
+@dataclass
+class Session:
+    """One conversation."""
+
+    id: str
+    messages: list[Message]
+    created_at: str
+    """When the session began: ISO 8601, UTC."""
+    metadata: dict[str, Any] = field(default_factory=dict)
+    """Whatever the application wants to keep with the session; plain JSON."""
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the session as plain JSON. It shares nothing with this object."""
+        return {
+            "id": self.id,
+            "created_at": self.created_at,
+            "metadata": copy.deepcopy(self.metadata),
+            "messages": [message.to_json() for message in self.messages],
+        }
+
+    @classmethod
+    def restore(cls, value: Any) -> "Session":
+        """Build a session from its snapshot; raise InvalidValue with the path of what does not fit."""
+        fields = require_keys(value, {"id", "created_at", "metadata", "messages"}, set(), "session")
+        messages = require(fields["messages"], list, "session.messages")
+        return cls(
+            id=require(fields["id"], str, "session.id"),
+            messages=[Message.from_json(m, f"session.messages[{i}]") for i, m in enumerate(messages)],
+            created_at=require(fields["created_at"], str, "session.created_at"),
+            metadata=copy.deepcopy(require(fields["metadata"], dict, "session.metadata")),
+        )
+
+
+def validate(session: Session) -> bool:
+    """Check the chapter's invariant: every tool result answers a call that was made (7.3.7).
+
+    Returns:
+        True if also every call has its result; False if a call is still open.
+
+    Raises:
+        InvalidMessages: the sequence contradicts itself; the error lists every problem.
+    """
+    found = problems(session.messages)
+    if any(problem.kind != "dangling call" for problem in found):
+        raise InvalidMessages("; ".join(map(str, found)))
+    return not found and not pending_calls(session.messages)

@@ -1,0 +1,122 @@
+"""Tools: plain functions that the model may call by name. A call always yields a text, never an exception.
+
+A tool declares its *effect*, what running it a second time would do to the world:
+
+    read_only        it changes nothing: run it as often as you like
+    idempotent       it recognises a repeated request by its key, and does the work once
+    non_idempotent   each run does the work again: a second mail, a second charge (assumed of a tool that says nothing)
+
+Source: chapters 7.1 and 7.3.1.
+"""
+
+import copy
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar, get_origin, overload
+
+from minagent.errors import InvalidValue
+from minagent.messages import ToolCall
+
+Effect = Literal["read_only", "idempotent", "non_idempotent"]
+ToolFunction = TypeVar("ToolFunction", bound=Callable[..., Any])
+
+JSON_TYPES: dict[Any, str] = {
+    int: "integer", float: "number", str: "string", bool: "boolean", list: "array", dict: "object",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A registered function and what is declared about it."""
+
+    function: Callable[..., Any]
+    effect: Effect
+    signature: inspect.Signature
+
+    def schema(self) -> dict[str, Any]:
+        """Return what the model is told: name, description, and parameters as JSON schema."""
+        named = [p for p in self.signature.parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+        return {
+            "name": self.function.__name__,
+            "description": inspect.getdoc(self.function) or "",
+            "parameters": {
+                "type": "object",
+                "properties": {p.name: _json_schema(p.annotation) for p in named},
+                "required": [p.name for p in named if p.default is p.empty],
+            },
+        }
+
+    def run(self, arguments: dict[str, Any]) -> str:
+        """Run the function on a copy of `arguments`; raise TypeError if they do not fit its signature."""
+        bound = self.signature.bind(**copy.deepcopy(arguments))
+        for name, value in bound.arguments.items():
+            _check_type(name, value, self.signature.parameters[name].annotation)
+        result = self.function(*bound.args, **bound.kwargs)
+        return result if isinstance(result, str) else str(result)
+
+
+def _json_type(annotation: Any) -> Any:
+    """Return the plain type behind an annotation, or None if JSON schema has no simple name for it."""
+    plain = get_origin(annotation) or annotation
+    return plain if plain in JSON_TYPES else None
+
+
+def _json_schema(annotation: Any) -> dict[str, str]:
+    plain = _json_type(annotation)
+    return {} if plain is None else {"type": JSON_TYPES[plain]}
+
+
+def _check_type(name: str, value: Any, annotation: Any) -> None:
+    plain = _json_type(annotation)
+    if plain is None:
+        return
+    fits = isinstance(value, (int, float) if plain is float else plain)
+    if not fits or (isinstance(value, bool) and plain is not bool):
+        raise TypeError(f"argument {name!r} must be {JSON_TYPES[plain]}, not {value!r}")
+
+
+class ToolRegistry:
+    """The tools of one agent, by name."""
+
+    def __init__(self) -> None:
+        self.tools: dict[str, Tool] = {}
+
+    @overload
+    def register(self, function: ToolFunction) -> ToolFunction: ...
+    @overload
+    def register(self, *, effect: Effect) -> Callable[[ToolFunction], ToolFunction]: ...
+    def register(self, function: Any = None, *, effect: Effect = "non_idempotent") -> Any:
+        """Register a function under its own name, as `@register` or `@register(effect="read_only")`.
+
+        Raises:
+            InvalidValue: a tool of that name is registered already.
+        """
+        if function is None:
+            return lambda decorated: self._add(decorated, effect)
+        return self._add(function, effect)
+
+    def _add(self, function: ToolFunction, effect: Effect) -> ToolFunction:
+        name = function.__name__
+        if name in self.tools:
+            raise InvalidValue(f"tools.{name}", "registered already; give the second function another name")
+        self.tools[name] = Tool(function, effect, inspect.signature(function, eval_str=True))
+        return function
+
+    def schemas(self) -> list[dict[str, Any]]:
+        """Return the schemas of all tools, in the order of registration, as the model is given them."""
+        return [tool.schema() for tool in self.tools.values()]
+
+    def call(self, tool_call: ToolCall) -> str:
+        """Run one tool call and return its result as text.
+
+        A tool that raises, is unknown, or gets arguments that do not fit gives a result that says so: the model
+        reads it and can react. Only what is no Exception, such as KeyboardInterrupt, goes through.
+        """
+        tool = self.tools.get(tool_call.name)
+        if tool is None:
+            return f"error: unknown tool {tool_call.name!r}; known tools: {', '.join(self.tools) or 'none'}"
+        try:
+            return tool.run(tool_call.arguments)
+        except Exception as error:
+            return f"error: {type(error).__name__}: {error}"

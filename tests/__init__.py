@@ -1,0 +1,1 @@
+"""The tests, one module beside each module of minagent."""

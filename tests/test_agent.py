@@ -1,0 +1,106 @@
+"""The loop: what a step does, and what an exception in the middle of one leaves behind."""
+
+import copy
+from typing import Any
+
+import pytest
+
+from minagent import (
+    Agent,
+    FakeModel,
+    Message,
+    ScriptExhausted,
+    Session,
+    Step,
+    ToolCall,
+    init_session,
+    run_turn,
+    step_once,
+)
+from minagent.lab.example import ANSWER, SCRIPT, TASK
+
+
+def test_a_new_session_holds_instructions_and_question(agent: Agent):
+    """Ids and times are given, or made: never the same id twice."""
+    session = init_session(agent, TASK, session_id="demo", created_at="2026-01-01T00:00:00Z")
+    assert session.messages == [Message("system", agent.system_prompt), Message("user", TASK)]
+    assert (session.id, session.created_at) == ("demo", "2026-01-01T00:00:00Z")
+    assert init_session(agent, TASK).id != init_session(agent, TASK).id
+
+
+def test_three_steps_make_the_chapter_s_run(agent: Agent, session: Session, model: FakeModel, steps: list[Step]):
+    """Tools pause, the plain answer is done; indices are continuous; 7 messages at the end (7.3.3, 7.3.5)."""
+    assert [step_once(agent, session, model, steps) for _ in SCRIPT] == ["paused", "paused", "done"]
+    assert steps == [
+        Step(0, "tool_call", "add -> 5"),
+        Step(1, "tool_call", "multiply -> 20"),
+        Step(2, "final", ANSWER),
+    ]
+    assert len(session.messages) == 7
+    assert model.cursor == 3
+
+
+def test_run_turn_is_stepping_to_the_end(agent: Agent, session: Session, model: FakeModel, steps: list[Step]):
+    """Both ways give the same messages, trace and answer (7.3.3)."""
+    stepped, stepped_model, trace = copy.deepcopy(session), copy.deepcopy(model), list(steps)
+    while step_once(agent, stepped, stepped_model, trace) == "paused":
+        pass
+    assert run_turn(agent, session, model, steps) == ANSWER
+    assert (session, steps, model.cursor) == (stepped, trace, stepped_model.cursor)
+
+
+def test_open_calls_run_first_without_asking_the_model(
+    agent: Agent, session: Session, model: FakeModel, steps: list[Step]
+):
+    """A history that ends among the tools of a step goes on there: the model has said what it wants."""
+    two = Message("assistant", "", (ToolCall("a", "add", {"a": 1, "b": 1}), ToolCall("b", "add", {"a": 2, "b": 2})))
+    session.messages += [two, Message("tool", "2", tool_call_id="a")]
+    assert step_once(agent, session, model, steps) == "paused"
+    assert session.messages[-1] == Message("tool", "4", tool_call_id="b")
+    assert (model.cursor, len(steps)) == (0, 1)
+
+
+@pytest.mark.parametrize("failing", [KeyboardInterrupt, SystemExit])
+def test_an_exception_in_a_tool_leaves_everything_as_before_the_step(
+    agent: Agent, session: Session, steps: list[Step], failing: type[BaseException]
+):
+    """A reader interrupts the second of two tools: session, trace and cursor fit, and the next step repeats it."""
+    interruptions = [failing]
+
+    @agent.registry.register
+    def slow() -> str:
+        if interruptions:
+            raise interruptions.pop()
+        return "slept"
+
+    both = Message("assistant", "", (ToolCall("c1", "add", {"a": 2, "b": 3}), ToolCall("c2", "slow", {})))
+    model = FakeModel([both, Message("assistant", "done")])
+    before = copy.deepcopy((session, steps, model.cursor))
+    with pytest.raises(failing):
+        step_once(agent, session, model, steps)
+    assert (session, steps, model.cursor) == before
+    assert run_turn(agent, session, model, steps) == "done"
+    assert [step.detail for step in steps] == ["add -> 5", "slow -> slept", "done"]
+
+
+def test_an_exception_in_the_model_leaves_everything_as_before_the_step(
+    agent: Agent, session: Session, steps: list[Step]
+):
+    """A script that is used up changes nothing but the mood of its reader."""
+    before = copy.deepcopy(session)
+    with pytest.raises(ScriptExhausted):
+        step_once(agent, session, FakeModel([]), steps)
+    assert (session, steps) == (before, [])
+
+
+def test_a_model_cannot_change_the_history_it_is_given(agent: Agent, session: Session, steps: list[Step]):
+    """The model gets a list of its own."""
+
+    class Greedy(FakeModel):
+        def complete(self, messages: Any, schemas: Any) -> Any:
+            reply = super().complete(messages, schemas)
+            messages.clear()
+            return reply
+
+    step_once(agent, session, Greedy(SCRIPT), steps)
+    assert len(session.messages) == 4
