@@ -78,7 +78,7 @@ def _step(agent: Agent, session: Session, model: Model, steps: list[Step]) -> Li
     if not calls:
         answer = model.complete(list(messages), agent.registry.schemas()).message
         messages.append(answer)
-        calls = answer.tool_calls
+        calls = tuple(answer.tool_calls)
     for call in calls:
         result = agent.registry.call(call)
         messages.append(Message("tool", result, tool_call_id=call.id))

@@ -54,7 +54,7 @@ class Message:
     role: str
     content: str | None
     """None is legal for an assistant message that only calls tools."""
-    tool_calls: tuple[ToolCall, ...] = ()
+    tool_calls: Sequence[ToolCall] = ()
     tool_call_id: str | None = None
     """On a tool message: the id of the call that it answers."""
 

@@ -1,6 +1,6 @@
 """The model behind the crash lab: a real process to step, kill and resume. No widgets in it.
 
-    lab = CrashLab(folder)
+    lab = CrashLab()
     lab.step()                    # on to the next phase: model, tool, result, save
     lab.run_to(1, "tool")         # on until the process stands before the tool of step 1
     lab.crash()                   # SIGKILL, now
@@ -12,6 +12,7 @@ Each action returns a sentence that says what happened; `events` keeps them all.
 """
 
 import shutil
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -48,6 +49,9 @@ class StoredFile:
     messages: int
     """How many messages it holds; 0 if it is bad."""
 
+    def __str__(self) -> str:
+        return f"{self.name}: {self.size} bytes, {self.verdict}, {self.messages} messages"
+
 
 class NotNow(Exception):
     """The action does not fit the state that the lab is in; the message says what does."""
@@ -56,17 +60,23 @@ class NotNow(Exception):
 class CrashLab:
     """One agent at work in a process of its own, its disk, and the world outside.
 
-    `folder` is the lab's own: `reset` empties it.
+    `folder` is the lab's own: `reset` empties it. If none is given, it is a temporary one that goes with the lab.
     """
 
-    def __init__(self, folder: Path, recording: Recording = "every step") -> None:
-        self.folder = folder
+    def __init__(self, folder: Path | None = None, recording: Recording = "every step") -> None:
+        self._temporary = tempfile.TemporaryDirectory(prefix="minagent-", ignore_cleanup_errors=True)
+        self.folder = folder or Path(self._temporary.name, "lab")
         self.recording = recording
-        self.ledger = Ledger(folder / LEDGER)
+        self.ledger = Ledger(self.folder / LEDGER)
         self.state: State = "ready"
         self.process: Worker | None = None
         """The newest process; it is alive in state "running" only."""
         self.events: list[str] = []
+
+    @property
+    def phases(self) -> list[Phase]:
+        """The phases of a step, in order."""
+        return [phase for phase in DOING if phase != "save" or self.recording != "nothing"]
 
     @property
     def report(self) -> Report | None:
@@ -87,7 +97,7 @@ class CrashLab:
 
     def run_to(self, step: int, phase: Phase) -> str:
         """Go on until the process stands before `phase` of `step` (from 0), or has ended without coming there."""
-        said = self.step()
+        said = self.step() if self.report is None else self.events[-1]
         while self.report is not None and (self.report.step, self.report.phase) != (step, phase):
             said = self.step()
         return said
@@ -134,6 +144,16 @@ class CrashLab:
         folder = (self.folder / CHECKPOINT).parent
         return [_examine(path) for path in sorted(folder.glob("*"))]
 
+    def __str__(self) -> str:
+        """Return the three panels as text, without what differs from run to run (the pid)."""
+        bill = self.ledger.bill()
+        effects = [effect["name"] + " (again)" * bool(effect["repeat"]) for effect in self.ledger.effects()]
+        return "\n".join([
+            f"process  {self.state}{_knows(self.report)}",
+            f"disk     {', '.join(map(str, self.files())) or 'empty'}",
+            f"world    {', '.join(effects) or 'no effects'}; model calls paid: {bill.calls}, {bill.tokens} tokens",
+        ])  # fmt: skip
+
     def _start(self, said: str) -> str:
         self.process = Worker(self.folder, self.recording)
         self.state = "running"
@@ -157,6 +177,13 @@ class CrashLab:
 
 def _where(report: Report | None) -> str:
     return "no step" if report is None else f"step {report.step}, about to {DOING[report.phase]}"
+
+
+def _knows(report: Report | None) -> str:
+    if report is None:
+        return ""
+    trace = ", ".join(report.trace) or "empty"
+    return f" at {_where(report)}; {report.messages} messages, cursor {report.cursor}, trace: {trace}"
 
 
 def _examine(path: Path) -> StoredFile:

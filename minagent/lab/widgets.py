@@ -10,14 +10,16 @@ from typing import Any
 
 import ipywidgets
 
-from minagent.lab.crashlab import DOING, WAY_ON, CrashLab, State
+from minagent.lab.crashlab import WAY_ON, CrashLab, State
 from minagent.lab.kernel_state import KernelState
+from minagent.lab.worker import Phase
 
 STYLE = """<style>
 .minagent { color: var(--jp-ui-font-color1, #212121); font-size: var(--jp-ui-font-size1, 14px); line-height: 1.5 }
 .minagent ol, .minagent ul { list-style: none; margin: 0; padding: 0 }
-.minagent-lane { display: flex; flex-wrap: wrap; gap: 4px; margin: 4px 0 }
+.minagent ol.minagent-lane { display: flex; flex-wrap: wrap; gap: 4px; margin: 8px 0 }
 .minagent-lane li { padding: 4px 12px; border: 2px solid var(--jp-border-color1, #bdbdbd); border-radius: 4px }
+.minagent-lane li.minagent-died { border: 4px dotted #d55e00; font-weight: bold }
 .minagent-lane li[aria-current] { border-color: #0072b2; border-style: double; border-width: 4px; font-weight: bold }
 .minagent-panels { display: flex; flex-wrap: wrap; gap: 8px }
 .minagent-panels section { flex: 1 1 14em; padding: 8px 12px; border: 1px solid var(--jp-border-color1, #bdbdbd);
@@ -107,12 +109,16 @@ class CrashLabView(_View):
         return f'{self._lane()}<div class="minagent-panels">{sections}</div>'
 
     def _lane(self) -> str:
-        report = self.lab.report
-        items = ""
-        for phase in DOING:
-            comes_next = report is not None and report.phase == phase
-            items += f'<li aria-current="step">▶ {phase}</li>' if comes_next else f"<li>{phase}</li>"
-        return f'<ol class="minagent-lane" aria-label="Phases of a step; the marked one comes next">{items}</ol>'
+        stood = self.lab.process.report if self.lab.process is not None else None
+        items = "".join(
+            self._phase(phase, here=stood is not None and stood.phase == phase) for phase in self.lab.phases
+        )
+        return f'<ol class="minagent-lane" aria-label="Phases of a step">{items}</ol>'
+
+    def _phase(self, phase: Phase, *, here: bool) -> str:
+        if here and self.lab.state == "dead":
+            return f'<li class="minagent-died">✗ {phase}: died before it</li>'
+        return f'<li aria-current="step">▶ {phase}: next</li>' if here else f"<li>{phase}</li>"
 
     def _process(self) -> str:
         word = STATE_WORDS[self.lab.state]
@@ -126,12 +132,8 @@ class CrashLabView(_View):
         )  # fmt: skip
 
     def _disk(self) -> str:
-        marks = {"good": "✓ good", "bad": "✗ bad"}
-        files = [
-            f"{escape(file.name)}: {file.size} bytes, {marks[file.verdict]}, {file.messages} messages"
-            for file in self.lab.files()
-        ]
-        return _list(files, "empty")
+        shapes = {"good": "✓", "bad": "✗"}
+        return _list([f"{shapes[file.verdict]} {escape(str(file))}" for file in self.lab.files()], "empty")
 
     def _world(self) -> str:
         effects = [

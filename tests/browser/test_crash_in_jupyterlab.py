@@ -1,0 +1,118 @@
+"""A reader opens 7.3.5 in JupyterLab, runs it, and presses Step, Crash and Resume."""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from minagent.checkpoint import decode
+from minagent.lab.ledger import Ledger
+from minagent.lab.worker import CHECKPOINT, LEDGER
+from tests.browser.jupyterlab import browser, find_browser, jupyterlab, open_and_run
+
+pytestmark = pytest.mark.skipif(find_browser() is None, reason="no Chromium on this machine")
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """The notebook 7.3.5 in a browser, all its cells run."""
+    with jupyterlab(tmp_path_factory.mktemp("jupyterlab")) as address, browser() as chromium:
+        page = chromium.new_page(viewport={"width": 1280, "height": 900})
+        open_and_run(page, address, "7.3.5_run_crash_resume.ipynb")
+        yield page
+
+
+class Lab:
+    """The crash lab as a reader sees it."""
+
+    def __init__(self, page: Page) -> None:
+        self.view = page.locator(".jp-OutputArea-output").filter(has=page.locator(".minagent-lane"))
+        self.status = self.view.get_by_role("status")
+
+    def panel(self, name: str) -> Locator:
+        """Return one of the three panels."""
+        return self.view.get_by_role("region", name=name)
+
+    def press(self, label: str, said: str) -> None:
+        """Press a button, and wait until the status line says that it was done."""
+        self.view.get_by_role("button", name=label).click()
+        expect(self.status).to_contain_text(said)
+
+    def pid(self) -> int:
+        """Return the process id that the page shows."""
+        found = re.search(r"pid (\d+)", self.panel("Process").inner_text())
+        assert found
+        return int(found[1])
+
+
+def folder_of(pid: int) -> Path:
+    """Return the folder in which a worker keeps its files, as the process table knows it."""
+    return Path(Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8").split("\0")[3])
+
+
+def alive(pid: int) -> bool:
+    """Return whether the process table has this process."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def disk_line(folder: Path) -> str:
+    """Return what the disk panel ought to say, read from the disk."""
+    data = (folder / CHECKPOINT).read_bytes()
+    return f"✓ session.json: {len(data)} bytes, good, {len(decode(data).session.messages)} messages"
+
+
+def test_step_crash_resume_by_hand(page: Page):
+    """What the page shows is what the disk and the process table say, before the crash, after it, and at the end."""
+    lab = Lab(page)
+    lab.press("Reset", "Reset: no process, an empty disk")
+    expect(lab.panel("Disk")).to_contain_text("empty")
+    lab.press("Step", "Now at step 0, about to ask the model.")
+    for doing in ("run the tool", "take the result in", "save"):
+        lab.press("Step", f"Now at step 0, about to {doing}.")
+    lab.press("Step", "Now at step 1, about to ask the model.")
+    killed = lab.pid()
+    folder = folder_of(killed)
+    assert alive(killed)
+    expect(lab.panel("Disk")).to_contain_text(disk_line(folder))
+    expect(lab.panel("Outside world")).to_contain_text("add → 5")
+
+    lab.press("Crash", "Crashed by SIGKILL.")
+    expect(lab.panel("Process")).not_to_contain_text("pid")
+    assert not alive(killed)
+    expect(lab.panel("Disk")).to_contain_text(disk_line(folder))
+
+    lab.press("Resume", "Resumed in a new process, from the checkpoint.")
+    assert lab.pid() != killed
+    assert alive(lab.pid())
+    assert folder_of(lab.pid()) == folder
+    lab.press("Run", "Done: the process has ended by itself.")
+    expect(lab.panel("Disk")).to_contain_text(disk_line(folder))
+    assert decode((folder / CHECKPOINT).read_bytes()).model_cursor == 3
+    effects = [effect["name"] for effect in Ledger(folder / LEDGER).effects()]
+    assert effects == ["add", "multiply"]
+    shown = lab.panel("Outside world").get_by_role("listitem").all_inner_texts()
+    assert shown == ["add → 5", "multiply → 20"]
+
+
+def test_the_variables_go_and_come_by_hand(page: Page):
+    """Crash takes the notebook's own names away: the next cell raises NameError. Resume brings them back."""
+    buttons = page.get_by_role("button", name="Resume")
+    view = page.locator(".jp-OutputArea-output").filter(has=buttons, has_not=page.locator(".minagent-lane"))
+    cell = page.locator(".jp-CodeCell").filter(has_text=re.compile(r"^\s*(\[\d+\]:?)?\s*len\(session\.messages\)"))
+    view.get_by_role("button", name="Crash").click()
+    expect(view.get_by_role("status")).to_contain_text("session, model, steps gone from memory")
+    cell.locator(".cm-content").click()
+    page.keyboard.press("Control+Enter")
+    expect(cell.locator(".jp-OutputArea-output")).to_contain_text("name 'session' is not defined")
+    view.get_by_role("button", name="Resume").click()
+    expect(view.get_by_role("status")).to_contain_text("Resumed: 7 messages")
+    cell.locator(".cm-content").click()
+    page.keyboard.press("Control+Enter")
+    expect(cell.locator(".jp-OutputArea-output")).to_have_text("7")

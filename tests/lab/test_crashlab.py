@@ -1,0 +1,225 @@
+"""The crash lab: real processes, killed and resumed."""
+
+import itertools
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from minagent import CheckpointMissing, FakeModel, Session, Step, load_checkpoint
+from minagent.lab import worker
+from minagent.lab.crashlab import CrashLab, NotNow
+from minagent.lab.example import ANSWER, SCRIPT
+from minagent.lab.worker import CHECKPOINT, Phase
+
+
+def in_process_table(pid: int) -> bool:
+    """Return whether the system knows a process of this number."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def saved(lab: CrashLab) -> tuple[Session, int | None, list[Step]]:
+    """Return what the lab's disk holds."""
+    session, model, steps = load_checkpoint(lab.folder / CHECKPOINT, SCRIPT)
+    return session, model.cursor, steps
+
+
+def effects(lab: CrashLab) -> list[str]:
+    """Return the names of the tools that had their effect, in order."""
+    return [effect["name"] for effect in lab.ledger.effects()]
+
+
+@pytest.fixture
+def uninterrupted(tmp_path: Path) -> tuple[Session, int | None, list[Step]]:
+    """The end state of a run that nothing disturbs."""
+    lab = CrashLab(tmp_path / "uninterrupted")
+    lab.run()
+    return saved(lab)
+
+
+def test_each_phase_of_each_step_is_a_place_to_stop(lab: CrashLab):
+    """Ten crash points in the example: four phases in a step with a tool, two in the last one."""
+    seen = []
+    lab.step()
+    while lab.report is not None:
+        seen.append((lab.report.step, lab.report.phase))
+        lab.step()
+    with_tool: list[Phase] = ["model", "tool", "result", "save"]
+    assert seen == [(0, p) for p in with_tool] + [(1, p) for p in with_tool] + [(2, "model"), (2, "save")]
+    assert lab.state == "done"
+
+
+def test_the_killed_process_is_gone_and_another_goes_on(
+    lab: CrashLab, uninterrupted: tuple[Session, int | None, list[Step]]
+):
+    """SIGKILL after the first save: the pid leaves the process table, the ledger shows one add and one multiply."""
+    lab.run_to(1, "model")
+    assert lab.process is not None
+    killed = lab.process.pid
+    assert in_process_table(killed)
+    assert (len(saved(lab)[0].messages), [step.kind for step in saved(lab)[2]]) == (4, ["tool_call"])
+    lab.crash()
+    assert not in_process_table(killed)
+    lab.resume()
+    assert lab.process.pid != killed
+    lab.run()
+    assert saved(lab) == uninterrupted
+    assert effects(lab) == ["add", "multiply"]
+    session, cursor, steps = saved(lab)
+    assert [m.tool_call_id for m in session.messages if m.role == "tool"] == ["c1", "c2"]
+    assert (len(session.messages), session.messages[-1].content, cursor) == (7, ANSWER, 3)
+    assert [step.kind for step in steps] == ["tool_call", "tool_call", "final"]
+
+
+def test_a_load_that_starts_afresh_repeats_the_effect(lab: CrashLab, monkeypatch: pytest.MonkeyPatch):
+    """The proof that the ledger can tell: with the checkpoint lost behind the loader's back, add happens twice."""
+    lab.run_to(1, "model")
+    lab.crash()
+    (lab.folder / CHECKPOINT).unlink()
+    assert "disk holds nothing" in lab.resume()
+    lab.run()
+    assert effects(lab) == ["add", "add", "multiply"]
+    assert [effect["repeat"] for effect in lab.ledger.effects()] == [0, 1, 0]
+
+
+BOUNDARIES = range(3)
+CHAINS = [c for n in (1, 2, 3) for c in itertools.combinations_with_replacement(BOUNDARIES, n)]
+
+
+@pytest.mark.parametrize("chain", CHAINS, ids=str)
+def test_every_chain_of_crashes_at_step_boundaries_ends_as_if_nothing_had_happened(
+    lab: CrashLab, uninterrupted: tuple[Session, int | None, list[Step]], chain: tuple[int, ...]
+):
+    """Crash before step i, resume, crash again before step j >= i, and once more: the same end, field by field."""
+    lab.step()
+    for boundary in chain:
+        lab.run_to(boundary, "model")
+        lab.crash()
+        lab.resume()
+    lab.run()
+    assert saved(lab) == uninterrupted
+    assert effects(lab) == ["add", "multiply"]
+
+
+def test_run_to_where_it_stands_stays_there(lab: CrashLab):
+    """After a resume the process may stand at the wanted point already."""
+    lab.run_to(1, "model")
+    said = lab.run_to(1, "model")
+    assert said == "Now at step 1, about to ask the model."
+    assert lab.events[-1] == said
+
+
+def test_the_lab_as_text(lab: CrashLab):
+    """The static view: three lines, without the pid."""
+    lab.run_to(0, "save")
+    lab.crash()
+    lab.resume()
+    lab.run_to(1, "model")
+    size = (lab.folder / CHECKPOINT).stat().st_size
+    bill = lab.ledger.bill()
+    assert str(lab).splitlines() == [
+        "process  running at step 1, about to ask the model; 4 messages, cursor 1, trace: tool_call",
+        f"disk     session.json: {size} bytes, good, 4 messages",
+        f"world    add, add (again); model calls paid: 2, {bill.tokens} tokens",
+    ]
+
+
+@pytest.mark.parametrize(("phase", "twice"), [("model", False), ("tool", False), ("result", True), ("save", True)])
+def test_a_crash_between_effect_and_save_repeats_the_effect(lab: CrashLab, phase: Phase, *, twice: bool):
+    """What 7.3.6 is about: the checkpoint cannot know of an effect that came after it."""
+    lab.run_to(0, phase)
+    lab.crash()
+    lab.resume()
+    lab.run()
+    assert effects(lab) == (["add"] if twice else []) + ["add", "multiply"]
+
+
+def test_recording_nothing_begins_at_the_first_question(tmp_path: Path):
+    """Without a checkpoint there is no save phase, nothing on disk, and the bill is paid twice (7.3.0)."""
+    lab = CrashLab(tmp_path, recording="nothing")
+    lab.run_to(2, "model")
+    assert lab.files() == []
+    lab.crash()
+    lab.resume()
+    assert lab.report is not None
+    assert (lab.report.step, lab.report.messages) == (0, 2)
+    lab.run()
+    assert lab.ledger.bill().calls == 5
+    assert effects(lab) == ["add", "multiply"] * 2
+
+
+def test_a_process_that_somebody_else_kills_is_noticed(lab: CrashLab):
+    """An instructor kills it from a terminal: the lab says so, and resumes."""
+    lab.run_to(1, "tool")
+    assert lab.process is not None
+    os.kill(lab.process.pid, signal.SIGKILL)
+    assert "not by this lab" in lab.step()
+    assert lab.state == "dead"
+    lab.resume()
+    lab.run()
+    assert effects(lab) == ["add", "multiply"]
+
+
+def test_a_worker_that_cannot_start_says_why(lab: CrashLab):
+    """A damaged checkpoint stops the new process; its complaint is not lost, and the lab can be reset."""
+    lab.run_to(1, "model")
+    lab.crash()
+    (lab.folder / CHECKPOINT).write_bytes(b"{")
+    assert [file.verdict for file in lab.files()] == ["bad"]
+    with pytest.raises(worker.WorkerDied, match="CheckpointDamaged"):
+        lab.resume()
+    assert lab.state == "dead"
+    lab.reset()
+    assert lab.run().startswith("Done")
+
+
+def test_reset_brings_back_the_start(lab: CrashLab):
+    """No process, an empty disk, an empty ledger: whatever went before."""
+    lab.run_to(1, "result")
+    assert lab.process is not None
+    pid = lab.process.pid
+    lab.reset()
+    assert not in_process_table(pid)
+    assert (lab.state, lab.files(), lab.ledger.entries(), lab.report) == ("ready", [], [], None)
+
+
+@pytest.mark.parametrize(
+    ("prepare", "action", "said"),
+    [
+        ([], "crash", "it is ready. Press Step"),
+        ([], "resume", "is ready. Press Step"),
+        (["step"], "resume", "is running. Press Step, Run or Crash"),
+        (["step", "crash"], "step", "it is dead. Press Resume"),
+        (["step", "crash"], "crash", "it is dead. Press Resume"),
+        (["run"], "step", "it is done. Press Reset"),
+        (["run"], "crash", "it is done. Press Reset"),
+    ],
+)
+def test_an_action_that_does_not_fit_says_what_does(lab: CrashLab, prepare: list[str], action: str, said: str):
+    """No button is ever answered by silence."""
+    for before in prepare:
+        getattr(lab, before)()
+    with pytest.raises(NotNow, match=said):
+        getattr(lab, action)()
+
+
+def test_a_worker_leaves_when_its_parent_is_gone(tmp_path: Path):
+    """The kernel is restarted, or dies: the child reads an end of file, and no orphan stays."""
+    orphan = worker.Worker(tmp_path, "every step")
+    orphan._to_child.close()
+    orphan._process.wait(timeout=10)
+    assert not in_process_table(orphan.pid)
+    assert b"the parent is gone" in (orphan._process.stderr or open(os.devnull, "rb")).read()  # noqa: SIM115
+
+
+def test_loading_before_the_first_save_is_an_error(lab: CrashLab):
+    """The lab's fresh start is the worker's decision; load_checkpoint itself never makes it."""
+    lab.step()
+    with pytest.raises(CheckpointMissing):
+        load_checkpoint(lab.folder / CHECKPOINT, SCRIPT)
+    assert FakeModel(SCRIPT).cursor == 0

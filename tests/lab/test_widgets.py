@@ -1,0 +1,117 @@
+"""The views: a button does what its word says, and what the view shows is what the model says."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from minagent import save_checkpoint
+from minagent.lab.crashlab import CrashLab
+from minagent.lab.example import SCRIPT
+from minagent.lab.kernel_state import KernelState
+from minagent.lab.widgets import CrashLabView, KernelStateView
+
+
+def text(html: str) -> str:
+    """Return what a reader sees of a piece of HTML."""
+    return re.sub(r"\s*\|[\s|]*", " | ", re.sub(r"<style>.*?</style>|<[^>]+>", "|", html, flags=re.DOTALL)).strip("| ")
+
+
+@pytest.fixture
+def view(lab: CrashLab) -> CrashLabView:
+    """The view of a lab before its start."""
+    return CrashLabView(lab)
+
+
+def press(view: CrashLabView | KernelStateView, *labels: str) -> str:
+    """Click buttons by their labels; return what the status line says then."""
+    for label in labels:
+        view.buttons[label].click()
+    return text(view.status.value)
+
+
+def test_the_start_shows_three_empty_panels(view: CrashLabView):
+    """Nothing runs before the reader presses something."""
+    assert text(view.picture.value) == (
+        "model | tool | result | save | Process: what it knows | ○ not started | Disk: what it holds | empty | "
+        "Outside world: what it saw | no effects | model calls paid: 0, 0 tokens"
+    )
+    assert text(view.status.value) == "Press Step."
+
+
+def test_panels_show_process_disk_and_world(view: CrashLabView, lab: CrashLab):
+    """Step to the second model call: 4 messages known, a good file, one effect."""
+    press(view, *["Step"] * 5)
+    shown = text(view.picture.value)
+    assert lab.process is not None
+    size = (lab.folder / "disk" / "session.json").stat().st_size
+    assert f"● alive, pid {lab.process.pid} | step 1 | messages: 4 | cursor: 1 | trace: tool_call" in shown
+    assert f"✓ session.json: {size} bytes, good, 4 messages" in shown
+    assert "add → 5" in shown
+    assert shown.startswith("▶ model: next | tool | result | save | Process")
+
+
+def test_crash_blanks_the_process_and_resume_fills_it(view: CrashLabView):
+    """The pid goes, the disk stays, and a repeat is marked by a word."""
+    press(view, "Step", "Step", "Step", "Step")
+    assert press(view, "Crash") == "Crashed by SIGKILL. It stood at step 0, about to save. Its memory is gone."
+    assert "result | ✗ save: died before it | Process: what it knows | ✗ killed | Disk" in text(view.picture.value)
+    assert press(view, "Resume").startswith("Resumed in a new process, from the first question")
+    assert press(view, "Run") == "Done: the process has ended by itself."
+    assert "add → 5 | add → 5 | ⟲ repeat 1 | multiply → 20" in text(view.picture.value)
+    assert "session.json" in text(view.picture.value)
+    assert press(view, "Reset").startswith("Reset")
+    assert "no effects" in text(view.picture.value)
+
+
+def test_an_action_that_does_not_fit_is_said_in_the_view(view: CrashLabView):
+    """JupyterLab hides what a handler raises; the view does not."""
+    assert "Press Step" in press(view, "Resume")
+    assert "minagent-error" in view.status.value
+
+
+def test_status_is_announced_and_everything_has_a_word(view: CrashLabView):
+    """A screen reader hears what happened; no control is an icon alone."""
+    assert 'role="status"' in view.status.value
+    assert all(button.description and not button.icon for button in view.buttons.values())
+    press(view, "Step")
+    assert '<li aria-current="step">▶ model: next</li>' in view.picture.value
+
+
+def test_the_stored_form_is_short_and_has_no_pid(view: CrashLabView, lab: CrashLab):
+    """What nbval compares and GitHub shows."""
+    press(view, "Step")
+    assert repr(view) == "Crash lab: running"
+
+
+def test_a_lab_that_records_nothing_has_no_phase_for_it(tmp_path: Path):
+    """The lane shows the phases that there are."""
+    view = CrashLabView(CrashLab(tmp_path, recording="nothing"))
+    assert text(view.picture.value).startswith("model | tool | result | Process")
+
+
+@pytest.fixture
+def kernel_view(session: object, model: object, steps: object, tmp_path: Path) -> Callable[[], KernelStateView]:
+    """A function that makes the view of the three variables."""
+    namespace = {"session": session, "model": model, "steps": steps}
+    return lambda: KernelStateView(KernelState(namespace, tmp_path / "session.json", SCRIPT))
+
+
+def test_the_kernel_s_variables_go_and_come(kernel_view: Callable[[], KernelStateView]):
+    """The same two buttons for the reader's own names, an error in words included."""
+    view = kernel_view()
+    assert repr(view) == "Kernel state: session, model, steps in memory"
+    assert press(view, "Crash") == "Crashed: session, model, steps gone from memory."
+    assert text(view.picture.value) == "✗ gone: session | ✗ gone: model | ✗ gone: steps"
+    assert repr(view) == "Kernel state: nothing in memory"
+    assert press(view, "Resume").startswith("CheckpointMissing: no checkpoint at")
+
+
+def test_resume_in_the_view(kernel_view: Callable[[], KernelStateView]):
+    """Saved, crashed, resumed."""
+    view = kernel_view()
+    there = view.kernel.namespace
+    save_checkpoint(view.kernel.path, there["session"], there["model"], there["steps"])
+    assert press(view, "Crash", "Resume") == "Resumed: 2 messages, cursor 0, 0 steps in the trace."
+    assert text(view.picture.value) == "● in memory: session | ● in memory: model | ● in memory: steps"

@@ -1,0 +1,206 @@
+"""The notebooks as stored: true on another machine, readable without a kernel, and not true by accident.
+
+nbval itself runs beside these tests: pytest collects every cell of notebooks/ (see pyproject.toml).
+"""
+
+import copy
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbclient.exceptions import DeadKernelError
+
+from tests.conftest import ROOT
+from tests.notebook_rules import LARGEST_FILE, Notebook, claims, offences, printed, source, tags
+from tests.store_notebooks import NOTEBOOKS, all_notebooks, clean, run
+
+CLAIMS = {
+    "7.3.0_start_here": ["7.3.0-a", "7.3.0-b"],
+    "7.3.5_run_crash_resume": [f"7.3.5-{letter}" for letter in "abcdefgh"],
+}
+"""The claims of the chapter that each notebook owes its reader."""
+
+CHAPTERS = [path for path in all_notebooks() if path.parent == NOTEBOOKS]
+PARTS = ("**Time:**", "**Predict", "## Exercise", "## Common mistakes", "## In real systems", "## Summary")
+
+
+def read(path: Path) -> Notebook:
+    """Return a stored notebook."""
+    notebook: Notebook = json.loads(path.read_text(encoding="utf-8"))
+    return notebook
+
+
+def name(path: Path) -> str:
+    """Return what a test of this notebook is called."""
+    return str(path.relative_to(NOTEBOOKS).with_suffix(""))
+
+
+@pytest.mark.parametrize("path", all_notebooks(), ids=name)
+def test_stored_notebook_keeps_every_rule(path: Path):
+    """Executed in order, stable, short, with text beside every picture, and links that lead somewhere."""
+    assert offences(read(path), path) == []
+    assert path.stat().st_size <= LARGEST_FILE
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=name)
+def test_every_claim_of_the_section_is_shown_once(path: Path):
+    """Each in a cell of its own, tagged with its id."""
+    assert sorted(claims(read(path))) == CLAIMS[path.stem]
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=name)
+def test_notebook_has_all_its_parts(path: Path):
+    """Where you are, predictions, exercises, common mistakes, real systems, summary."""
+    text = "\n".join(source(cell) for cell in read(path)["cells"])
+    assert [part for part in PARTS if part not in text] == []
+
+
+GOOD: Notebook = {
+    "cells": [
+        {"cell_type": "markdown", "id": "a", "metadata": {}, "source": ["[the set](7.3.0_start_here.ipynb)"]},
+        {
+            "cell_type": "code",
+            "id": "b",
+            "metadata": {"tags": ["claim:7.3.5-a"]},
+            "execution_count": 1,
+            "source": ["print(1 + 1)"],
+            "outputs": [{"output_type": "stream", "name": "stdout", "text": ["2\n"]}],
+        },
+        {
+            "cell_type": "code",
+            "id": "c",
+            "metadata": {},
+            "execution_count": 2,
+            "source": ["draw()"],
+            "outputs": [{"output_type": "display_data", "data": {"image/png": "iVBO", "text/plain": "<Figure>"}}],
+        },
+        {
+            "cell_type": "code",
+            "id": "d",
+            "metadata": {},
+            "execution_count": 3,
+            "source": ["print('the line rises')"],
+            "outputs": [{"output_type": "stream", "name": "stdout", "text": ["the line rises\n"]}],
+        },
+    ],
+    "metadata": {"kernelspec": {"name": "python3"}, "language_info": {"name": "python"}},
+}
+
+
+def text_of(cell: int, text: str) -> Callable[[Notebook], None]:
+    """Return a change that makes a cell print something else."""
+
+    def change(notebook: Notebook) -> None:
+        notebook["cells"][cell]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": [text]}]
+
+    return change
+
+
+def put(cell: int, key: str, value: Any) -> Callable[[Notebook], None]:
+    """Return a change of one entry of a cell."""
+
+    def change(notebook: Notebook) -> None:
+        notebook["cells"][cell][key] = value
+
+    return change
+
+
+WRONG: dict[str, Callable[[Notebook], None]] = {
+    "not executed": put(1, "execution_count", None),
+    "executed out of order": put(1, "execution_count", 7),
+    "a tag that hides output": put(1, "metadata", {"tags": ["nbval-ignore-output"]}),
+    "a comment that hides output": put(1, "source", ["# NBVAL_IGNORE_OUTPUT\n", "print(1 + 1)"]),
+    "a trailing semicolon": put(1, "source", ["1 + 1;"]),
+    "a magic": put(1, "source", ["%pip install x"]),
+    "a shell command": put(1, "source", ["!ls"]),
+    "clear_output": put(1, "source", ["clear_output()"]),
+    "an Output widget": put(1, "source", ["with Output():\n", "    print(1)"]),
+    "interact": put(1, "source", ["interact(f, x=3)"]),
+    "exit": put(1, "source", ["exit()"]),
+    "its own death": put(1, "source", ["os.kill(os.getpid(), 9)"]),
+    "too long a cell": put(1, "source", ["x = 1\n"] * 16),
+    "too long a line": put(1, "source", ["x = " + "1 + " * 30 + "1"]),
+    "a path": text_of(1, "/var/x.json"),
+    "a pid": text_of(1, "pid 4711"),
+    "an address": text_of(1, "<object at 0x7f0c1234abcd>"),
+    "a time": text_of(1, "12:30:01"),
+    "a date": text_of(1, "2026-03-01"),
+    "a duration": text_of(1, "took 12.5 ms"),
+    "stderr": put(1, "outputs", [{"output_type": "stream", "name": "stderr", "text": ["warning"]}]),
+    "an error": put(1, "outputs", [{"output_type": "error", "ename": "E", "evalue": "x", "traceback": []}]),
+    "a claim that prints nothing": put(1, "outputs", []),
+    "a figure without a sentence": put(3, "outputs", []),
+    "a widget without a sentence": put(
+        3,
+        "outputs",
+        [{"output_type": "display_data", "data": {"application/vnd.jupyter.widget-view+json": {}, "text/plain": "w"}}],
+    ),
+    "a link that leads nowhere": put(0, "source", ["[x](nowhere.ipynb)"]),
+    "an image without alternative text": put(0, "source", ["![](7.3.0_start_here.ipynb)"]),
+    "an exercise without a check": put(1, "metadata", {"tags": ["exercise:7.3.5-1"]}),
+    "widget state": lambda notebook: notebook["metadata"].update(widgets={}),
+    "another kernel": lambda notebook: notebook["metadata"].update(kernelspec={"name": "julia"}),
+}
+
+
+def test_the_rules_let_a_good_notebook_pass():
+    """Otherwise the next test would prove nothing."""
+    assert offences(GOOD, NOTEBOOKS / "x.ipynb") == []
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_the_rules_catch_a_notebook_made_wrong_on_purpose(wrong: str):
+    """One change to a good notebook, one offence."""
+    notebook = copy.deepcopy(GOOD)
+    WRONG[wrong](notebook)
+    assert len(offences(notebook, NOTEBOOKS / "x.ipynb")) == 1
+
+
+def new_notebook(code: str) -> nbformat.NotebookNode:
+    """Return a notebook of one code cell that has not run."""
+    notebook: nbformat.NotebookNode = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
+    clean(notebook)
+    return notebook
+
+
+@pytest.mark.parametrize(("stored", "code"), [("2\n", 0), ("3\n", 1)])
+def test_nbval_fails_a_notebook_whose_stored_output_is_wrong(tmp_path: Path, stored: str, code: int):
+    """The same notebook passes with the right output and fails with a wrong one, under the set's own options."""
+    notebook = new_notebook("print(1 + 1)")
+    run(notebook, tmp_path)
+    notebook.cells[0].outputs[0].text = stored
+    nbformat.write(notebook, tmp_path / "x.ipynb")
+    options = ["-q", "-c", str(ROOT / "pyproject.toml"), "--rootdir", str(tmp_path), "-p", "no:cacheprovider"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, str(tmp_path / "x.ipynb")], capture_output=True, check=False
+    )
+    assert done.returncode == code, done.stdout.decode()
+
+
+def test_a_kernel_that_dies_is_noticed_at_once(tmp_path: Path):
+    """Nbval would wait for the dead until its timeout; the second executor does not."""
+    suicide = new_notebook("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)")
+    with pytest.raises(DeadKernelError):
+        run(suicide, tmp_path)
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=name)
+def test_notebook_runs_in_a_second_executor_with_its_exercises_solved(path: Path):
+    """Restart and run all, as a reader does it who has solved every exercise: each check says that it is right."""
+    notebook = nbformat.read(path, as_version=4)
+    answers = nbformat.read(NOTEBOOKS / "solutions" / path.name, as_version=4)
+    solutions = {tag: cell.source for cell in answers.cells for tag in tags(cell) if tag.startswith("solution:")}
+    for cell in notebook.cells:
+        for tag in tags(cell):
+            if tag.startswith("exercise:"):
+                cell.source = solutions.pop(tag.replace("exercise", "solution"))
+    assert solutions == {}
+    run(notebook, path.parent)
+    checks = [cell for cell in notebook.cells if any(tag.startswith("check:") for tag in tags(cell))]
+    assert checks
+    assert [printed(cell).strip().splitlines()[-1] for cell in checks] == ["✓ right"] * len(checks)
