@@ -69,6 +69,8 @@ def test_the_gate_runs_the_readme_s_own_test_command():
 
 def tracked_files() -> list[Path]:
     """Return the files that git tracks or is about to."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("this is a copy without its git repository")
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
     return [ROOT / name for name in names if (ROOT / name).is_file()]

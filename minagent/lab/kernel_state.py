@@ -5,7 +5,8 @@
     kernel.resume()      # they are there again, as the checkpoint has them
 
 No process dies here. What dies is what a process would take with it, in the one place where a reader can look: the
-names of the notebook itself.
+names of the notebook itself. (Killing a process is the crash lab's part. Killing the kernel that a reader sits in will
+have its place here, beside `crash`.)
 """
 
 from collections.abc import MutableMapping, Sequence

@@ -3,19 +3,19 @@
 import contextlib
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from tests.conftest import ROOT
 from tests.store_notebooks import NOTEBOOKS
 
 Theme = Literal["light", "dark"]
@@ -49,26 +49,44 @@ def browser() -> Iterator[Browser]:
 
 @contextlib.contextmanager
 def jupyterlab(folder: Path, theme: Theme = "light") -> Iterator[str]:
-    """Serve a copy of the notebooks below `folder`, and yield the address. Kernels keep their files below it, too."""
+    """Serve a copy of the notebooks below `folder`, and yield the address."""
     notebooks = shutil.copytree(NOTEBOOKS, folder / "notebooks")
+    with serve(["--allow-root", f"--ServerApp.root_dir={notebooks}"], folder, theme) as address:
+        yield address.rpartition("/lab")[0]
+
+
+@contextlib.contextmanager
+def serve(arguments: list[str], folder: Path, theme: Theme = "light") -> Iterator[str]:
+    """Run `jupyter lab` with these arguments, and yield the address that it prints.
+
+    Its settings, and what its kernels write to temporary folders, are below `folder`.
+    """
     _write_settings(folder / "settings", theme)
     (folder / "tmp").mkdir()
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        address = f"http://127.0.0.1:{free.getsockname()[1]}"
-    command = [
-        sys.executable, "-m", "jupyterlab", "--allow-root", "--no-browser", "--ip=127.0.0.1",
-        f"--port={address.rpartition(':')[2]}", "--ServerApp.port_retries=0", f"--ServerApp.root_dir={notebooks}",
-        "--IdentityProvider.token=", "--ServerApp.password=",
-    ]  # fmt: skip
+        port = free.getsockname()[1]
+    private = [
+        "--no-browser",
+        "--ip=127.0.0.1",
+        f"--port={port}",
+        "--ServerApp.port_retries=0",
+        "--IdentityProvider.token=",
+    ]
     places = {"TMPDIR": "tmp", "JUPYTERLAB_SETTINGS_DIR": "settings", "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
               "JUPYTER_CONFIG_DIR": "config", "JUPYTER_RUNTIME_DIR": "runtime"}  # fmt: skip
     environment = {**os.environ, **{name: str(folder / place) for name, place in places.items()}}
-    with (folder / "server.log").open("wb") as log:
-        server = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+    log = folder / "server.log"
+    with log.open("wb") as out:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "jupyterlab", *arguments, *private],
+            cwd=ROOT,
+            env=environment,
+            stdout=out,
+            stderr=out,
+        )
         try:
-            _wait_until_up(server, f"{address}/api/status", folder / "server.log")
-            yield address
+            yield _printed_address(server, log)
         finally:
             server.terminate()
             server.wait()
@@ -82,12 +100,11 @@ def _write_settings(folder: Path, theme: Theme) -> None:
         path.write_text(json.dumps(values), encoding="utf-8")
 
 
-def _wait_until_up(server: subprocess.Popen[bytes], address: str, log: Path) -> None:
+def _printed_address(server: subprocess.Popen[bytes], log: Path) -> str:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and server.poll() is None:
-        with contextlib.suppress(urllib.error.URLError):
-            urllib.request.urlopen(address, timeout=5).close()  # noqa: S310 - our own server
-            return
+        if printed := re.search(r"http://127\.0\.0\.1:\d+/\S+", log.read_text(encoding="utf-8")):
+            return printed[0]
         time.sleep(0.1)
     raise RuntimeError(f"JupyterLab did not start:\n{log.read_text(encoding='utf-8')}")
 

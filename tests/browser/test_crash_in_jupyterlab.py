@@ -6,23 +6,42 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from minagent.checkpoint import decode
 from minagent.lab.ledger import Ledger
 from minagent.lab.worker import CHECKPOINT, LEDGER
-from tests.browser.jupyterlab import browser, find_browser, jupyterlab, open_and_run
+from tests.browser.jupyterlab import browser, find_browser, jupyterlab, open_and_run, serve
+from tests.conftest import ROOT
 
 pytestmark = pytest.mark.skipif(find_browser() is None, reason="no Chromium on this machine")
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    """The notebook 7.3.5 in a browser, all its cells run."""
-    with jupyterlab(tmp_path_factory.mktemp("jupyterlab")) as address, browser() as chromium:
+def chromium() -> Iterator[Browser]:
+    """A browser, for all tests of this module."""
+    with browser() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> Iterator[Page]:
+    """The notebook 7.3.5, all its cells run."""
+    with jupyterlab(tmp_path_factory.mktemp("jupyterlab")) as address:
         page = chromium.new_page(viewport={"width": 1280, "height": 900})
         open_and_run(page, address, "7.3.5_run_crash_resume.ipynb")
         yield page
+
+
+def test_the_readme_s_first_command_opens_the_start_notebook(tmp_path: Path, chromium: Browser):
+    """What it prints is the address of the notebook, for who has to open a browser by hand."""
+    command = re.search(r"uv run jupyter lab (.*)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert command
+    with serve(command[1].split(), tmp_path) as address:
+        page = chromium.new_page()
+        page.goto(address)
+        heading = page.get_by_role("heading", name="7.3.0 Start here: agents that survive a crash")
+        expect(heading).to_be_visible(timeout=30_000)
 
 
 class Lab:

@@ -68,21 +68,30 @@ def test_the_killed_process_is_gone_and_another_goes_on(
     lab.resume()
     assert lab.process.pid != killed
     lab.run()
-    assert saved(lab) == uninterrupted
-    assert effects(lab) == ["add", "multiply"]
+    assert_went_on(lab, uninterrupted)
+
+
+def assert_went_on(lab: CrashLab, uninterrupted: tuple[Session, int | None, list[Step]]) -> None:
+    """Check the end of a run: the state of one that nothing disturbed, and each effect once in the world."""
     session, cursor, steps = saved(lab)
+    assert (session, cursor, steps) == uninterrupted
     assert [m.tool_call_id for m in session.messages if m.role == "tool"] == ["c1", "c2"]
     assert (len(session.messages), session.messages[-1].content, cursor) == (7, ANSWER, 3)
     assert [step.kind for step in steps] == ["tool_call", "tool_call", "final"]
+    assert effects(lab) == ["add", "multiply"]
 
 
-def test_a_load_that_starts_afresh_repeats_the_effect(lab: CrashLab, monkeypatch: pytest.MonkeyPatch):
-    """The proof that the ledger can tell: with the checkpoint lost behind the loader's back, add happens twice."""
+def test_a_load_that_starts_afresh_fails_the_test_above(
+    lab: CrashLab, uninterrupted: tuple[Session, int | None, list[Step]]
+):
+    """The proof that it bites: with the checkpoint gone behind the loader's back, the ledger shows two adds."""
     lab.run_to(1, "model")
     lab.crash()
     (lab.folder / CHECKPOINT).unlink()
     assert "disk holds nothing" in lab.resume()
     lab.run()
+    with pytest.raises(AssertionError, match="add"):
+        assert_went_on(lab, uninterrupted)
     assert effects(lab) == ["add", "add", "multiply"]
     assert [effect["repeat"] for effect in lab.ledger.effects()] == [0, 1, 0]
 
@@ -102,8 +111,7 @@ def test_every_chain_of_crashes_at_step_boundaries_ends_as_if_nothing_had_happen
         lab.crash()
         lab.resume()
     lab.run()
-    assert saved(lab) == uninterrupted
-    assert effects(lab) == ["add", "multiply"]
+    assert_went_on(lab, uninterrupted)
 
 
 def test_run_to_where_it_stands_stays_there(lab: CrashLab):
