@@ -1,15 +1,17 @@
 """A small agent that survives crashes: the names a reader types.
 
-Modules by distance from the reader: runner, checkpoint, agent, session, models, tools, messages, atomic, errors.
+Modules by distance from the reader: runner, checkpoint, agent, session, models,
+tools, messages, generations, atomic, plain_json, errors.
 `minagent.lab` breaks things on purpose. Importing minagent starts nothing and loads the standard library alone.
 """
 
 from minagent.agent import Agent, Step, init_session, run_turn, step_once
-from minagent.checkpoint import load_checkpoint, save_checkpoint
+from minagent.checkpoint import Checkpoint, LoadReport, load_checkpoint, recover_checkpoint, save_checkpoint
 from minagent.errors import (
     CheckpointDamaged,
     CheckpointError,
     CheckpointMissing,
+    CheckpointPassedOver,
     CheckpointTooNew,
     InvalidMessages,
     InvalidValue,
@@ -17,20 +19,24 @@ from minagent.errors import (
     ScriptExhausted,
 )
 from minagent.messages import Message, Problem, ToolCall, pending_calls, problems
-from minagent.models import FakeModel, Model, Reply, Usage
+from minagent.models import FakeModel, HistoryModel, Model, Reply, Usage
 from minagent.runner import run_with_checkpoints
 from minagent.session import Session, validate
 from minagent.tools import ToolRegistry
 
 __all__ = [
     "Agent",
+    "Checkpoint",
     "CheckpointDamaged",
     "CheckpointError",
     "CheckpointMissing",
+    "CheckpointPassedOver",
     "CheckpointTooNew",
     "FakeModel",
+    "HistoryModel",
     "InvalidMessages",
     "InvalidValue",
+    "LoadReport",
     "Message",
     "MinagentError",
     "Model",
@@ -46,6 +52,7 @@ __all__ = [
     "load_checkpoint",
     "pending_calls",
     "problems",
+    "recover_checkpoint",
     "run_turn",
     "run_with_checkpoints",
     "save_checkpoint",

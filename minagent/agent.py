@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
-from minagent.messages import Message, pending_calls
+from minagent.errors import InvalidValue
+from minagent.messages import Message, check_message, pending_calls
 from minagent.models import Model
 from minagent.session import Session
 from minagent.tools import ToolRegistry
@@ -58,7 +59,9 @@ def step_once(agent: Agent, session: Session, model: Model, steps: list[Step]) -
         "paused" after tools have run: there is more to do, and now is the time to save. "done" after a plain answer.
 
     Raises:
-        Whatever the model raises, and KeyboardInterrupt. Session, trace and cursor are then as they were before.
+        InvalidValue: the model's answer could not be saved; no tool has run for it.
+        BaseException: whatever the model raises, and KeyboardInterrupt.
+        In each case session, trace and cursor are as they were before.
     """
     before = session.messages, len(steps), model.cursor
     try:
@@ -77,6 +80,7 @@ def _step(agent: Agent, session: Session, model: Model, steps: list[Step]) -> Li
     calls = pending_calls(messages)
     if not calls:
         answer = model.complete(list(messages), agent.registry.schemas()).message
+        _check_answer(answer, len(messages))
         messages.append(answer)
         calls = tuple(answer.tool_calls)
     for call in calls:
@@ -87,6 +91,15 @@ def _step(agent: Agent, session: Session, model: Model, steps: list[Step]) -> Li
         steps.append(Step(len(steps), "final", messages[-1].content or ""))
     session.messages = messages
     return "paused" if calls else "done"
+
+
+def _check_answer(answer: Message, index: int) -> None:
+    """Refuse an answer that could not be saved, or not be sent back to a model, while no tool has run for it."""
+    if answer.role != "assistant":
+        raise InvalidValue(f"messages[{index}].role", f"a model answers as assistant, not as {answer.role}")
+    if not answer.content and not answer.tool_calls:
+        raise InvalidValue(f"messages[{index}]", "the model gave neither text nor tool calls: ask it again")
+    check_message(answer, f"messages[{index}]")
 
 
 def run_turn(agent: Agent, session: Session, model: Model, steps: list[Step]) -> str:

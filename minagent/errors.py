@@ -9,6 +9,8 @@
         ├── CheckpointDamaged    the bytes are not a checkpoint, or not the one that was saved
         └── CheckpointTooNew     intact, but in a format that this version does not know
 
+And one warning: CheckpointPassedOver, when a load had to take an older checkpoint than the newest.
+
 Errors are raised, never asserted: `python -O` removes assertions, and with them the safety.
 """
 
@@ -48,3 +50,7 @@ class CheckpointDamaged(CheckpointError):
 
 class CheckpointTooNew(CheckpointError):
     """The checkpoint is intact, but its format is newer than this version of minagent."""
+
+
+class CheckpointPassedOver(UserWarning):
+    """The newest checkpoint could not be loaded, and an older one was. Says which, why, and how many steps are lost."""

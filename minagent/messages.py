@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any, Literal
 
-from minagent.errors import InvalidValue
-from minagent.plain_json import require, require_keys
+from minagent.errors import InvalidMessages, InvalidValue
+from minagent.plain_json import check_storable, require, require_keys
 
 ROLES = ("system", "user", "assistant", "tool")
 
@@ -87,6 +87,16 @@ class Message:
         )
 
 
+def check_message(message: Message, path: str) -> None:
+    """Raise InvalidValue with the path of the first part of a message that would not come back equal from disk."""
+    require(message.content, (str, type(None)), f"{path}.content")
+    require(message.tool_call_id, (str, type(None)), f"{path}.tool_call_id")
+    for i, call in enumerate(message.tool_calls):
+        require(call.id, str, f"{path}.tool_calls[{i}].id")
+        require(call.name, str, f"{path}.tool_calls[{i}].name")
+        check_storable(require(call.arguments, dict, where := f"{path}.tool_calls[{i}].arguments"), where)
+
+
 ProblemKind = Literal[
     "orphan result", "second result", "result before call", "dangling call", "empty assistant message"
 ]
@@ -148,6 +158,12 @@ def problems(messages: Sequence[Message]) -> list[Problem]:
             found.append(Problem(index, "empty assistant message"))
         turn, open_ids, answered = index, [call.id for call in message.tool_calls], set()
     return found
+
+
+def check_sequence(messages: Sequence[Message]) -> None:
+    """Raise InvalidMessages, with every problem, if a message sequence contradicts itself."""
+    if found := problems(messages):
+        raise InvalidMessages("; ".join(map(str, found)))
 
 
 def _why_unmatched(call_id: str, answered: set[str], rest: Sequence[Message]) -> ProblemKind:

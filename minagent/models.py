@@ -7,13 +7,12 @@ Source: chapters 7.1 and 7.3.2.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from minagent.errors import ScriptExhausted
 from minagent.messages import Message
-from minagent.plain_json import canonical
 
 
 @dataclass(frozen=True)
@@ -62,11 +61,30 @@ class FakeModel:
                 "there is no answer left (was step_once called again after 'done'?)"
             )
         self.cursor = position + 1
-        message = self.script[position]
-        given = [message.to_json() for message in messages]
-        return Reply(message, Usage(_tokens([given, schemas]), _tokens(message.to_json())))
+        return _reply(self.script[position], messages, schemas)
 
 
-def _tokens(value: Any) -> int:
-    """Estimate tokens as a quarter of the JSON text's UTF-8 bytes, rounded up: crude, and the same everywhere."""
-    return math.ceil(len(canonical(value)) / 4)
+class HistoryModel:
+    """A model as real ones are: its answer depends on the messages alone, so it needs no cursor (7.3.2, 7.3.6).
+
+    `decide` gets the messages and returns the assistant message that follows.
+    """
+
+    def __init__(self, decide: Callable[[Sequence[Message]], Message]) -> None:
+        self.decide = decide
+        self.cursor: int | None = None
+
+    def complete(self, messages: Sequence[Message], schemas: Sequence[dict[str, Any]]) -> Reply:
+        """Return what `decide` makes of the messages."""
+        return _reply(self.decide(messages), messages, schemas)
+
+
+def _reply(answer: Message, messages: Sequence[Message], schemas: Sequence[dict[str, Any]]) -> Reply:
+    described = math.ceil(len(repr(schemas)) / 4)
+    return Reply(answer, Usage(described + sum(map(_tokens, messages)), _tokens(answer)))
+
+
+def _tokens(message: Message) -> int:
+    """Estimate a message's tokens: a quarter of its text's bytes, 4 for itself, and 8 for each call and argument."""
+    text = len((message.content or "").encode("utf-8", "surrogatepass"))
+    return math.ceil(text / 4) + 4 + sum(8 + 8 * len(call.arguments) for call in message.tool_calls)

@@ -1,10 +1,15 @@
-"""Plain JSON: the values that every format here is made of, their bytes, and checks of their shape.
+"""Plain JSON: the values that every format here is made of, their bytes, and checks of them.
+
+A value is *storable* if it comes back equal, in value and in type: None, bool, int, finite float, str, and lists and
+objects (with str keys) of these, nested at most 100 deep. Everything else would be refused by JSON (a set), or worse,
+changed on the way: a tuple comes back as a list, the key 1 as "1", NaN as something that is no JSON.
 
 Two texts of one value: `readable` is indented, for files that a person opens; `canonical` is compact with sorted keys,
 so that equal values have equal bytes, which is what a digest needs. Both are UTF-8.
 """
 
 import json
+import math
 from typing import Any
 
 from minagent.errors import InvalidValue
@@ -29,6 +34,32 @@ def _utf8(text: str) -> bytes:
     # A lone surrogate is what is left of a tool's output that was not UTF-8. Strict UTF-8 has no place for it, but the
     # tool has run: its result is kept exactly as it is rather than refused.
     return text.encode("utf-8", "surrogatepass")
+
+
+MAX_DEPTH = 100
+LARGEST_INT = 10**4300 - 1
+"""Python turns no longer integer into text or back, lest an attacker keep it busy."""
+
+
+def check_storable(value: Any, path: str, depth: int = 0) -> None:
+    """Raise InvalidValue with the path of the first part of `value` that would not come back equal."""
+    kind = type(value)
+    if depth > MAX_DEPTH:
+        raise InvalidValue(path, f"nested more than {MAX_DEPTH} deep, or in a circle")
+    if kind is dict:
+        for key, item in value.items():
+            if type(key) is not str:
+                raise InvalidValue(f"{path}[{key!r}]", f"a key must be str, found {type(key).__name__}")
+            check_storable(item, f"{path}.{key}" if key.isidentifier() else f"{path}[{key!r}]", depth + 1)
+    elif kind is list:
+        for index, item in enumerate(value):
+            check_storable(item, f"{path}[{index}]", depth + 1)
+    elif kind is float and not math.isfinite(value):
+        raise InvalidValue(path, f"{value} has no place in JSON")
+    elif kind is int and abs(value) > LARGEST_INT:
+        raise InvalidValue(path, "an integer of more than 4300 digits")
+    elif kind not in (str, int, float, bool, type(None)):
+        raise InvalidValue(path, f"{kind.__name__} would not come back equal from JSON")
 
 
 def require(value: Any, kind: type | tuple[type, ...], path: str) -> Any:

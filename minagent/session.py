@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from minagent.errors import InvalidMessages
-from minagent.messages import Message, pending_calls, problems
-from minagent.plain_json import require, require_keys
+from minagent.messages import Message, check_message, check_sequence, pending_calls, problems
+from minagent.plain_json import check_storable, require, require_keys
 
 
 @dataclass
@@ -26,6 +26,25 @@ class Session:
     """When the session began: ISO 8601, UTC."""
     metadata: dict[str, Any] = field(default_factory=dict)
     """Whatever the application wants to keep with the session; plain JSON."""
+
+    @property
+    def step_count(self) -> int:
+        """How many steps were taken: each one adds one message of the model."""
+        return sum(message.role == "assistant" for message in self.messages)
+
+    def check_storable(self) -> None:
+        """Check that the session would come back equal from disk, and does not contradict itself.
+
+        Raises:
+            InvalidValue: a value would not come back equal; the error has its path.
+            InvalidMessages: the messages contradict themselves; the error lists every problem.
+        """
+        require(self.id, str, "id")
+        require(self.created_at, str, "created_at")
+        check_storable(require(self.metadata, dict, "metadata"), "metadata")
+        for index, message in enumerate(self.messages):
+            check_message(message, f"messages[{index}]")
+        check_sequence(self.messages)
 
     def snapshot(self) -> dict[str, Any]:
         """Return the session as plain JSON. It shares nothing with this object."""
@@ -40,12 +59,12 @@ class Session:
     def restore(cls, value: Any) -> "Session":
         """Build a session from its snapshot; raise InvalidValue with the path of what does not fit."""
         fields = require_keys(value, {"id", "created_at", "metadata", "messages"}, set(), "session")
-        messages = require(fields["messages"], list, "session.messages")
+        messages = require(fields["messages"], list, "messages")
         return cls(
-            id=require(fields["id"], str, "session.id"),
-            messages=[Message.from_json(m, f"session.messages[{i}]") for i, m in enumerate(messages)],
-            created_at=require(fields["created_at"], str, "session.created_at"),
-            metadata=copy.deepcopy(require(fields["metadata"], dict, "session.metadata")),
+            id=require(fields["id"], str, "id"),
+            messages=[Message.from_json(m, f"messages[{i}]") for i, m in enumerate(messages)],
+            created_at=require(fields["created_at"], str, "created_at"),
+            metadata=copy.deepcopy(require(fields["metadata"], dict, "metadata")),
         )
 
 

@@ -8,6 +8,7 @@ import pytest
 from minagent import (
     Agent,
     FakeModel,
+    InvalidValue,
     Message,
     ScriptExhausted,
     Session,
@@ -104,3 +105,35 @@ def test_a_model_cannot_change_the_history_it_is_given(agent: Agent, session: Se
 
     step_once(agent, session, Greedy(SCRIPT), steps)
     assert len(session.messages) == 4
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (
+            Message("assistant", "", [ToolCall("c1", "pay", {"when": {1, 2}})]),
+            "messages[2].tool_calls[0].arguments.when: set would not come back equal from JSON",
+        ),
+        (
+            Message("assistant", "", [ToolCall("c1", "pay", {}), ToolCall("c2", "pay", {"to": ("ann", "bob")})]),
+            "messages[2].tool_calls[1].arguments.to: tuple would not come back equal from JSON",
+        ),
+        (Message("assistant", ""), "messages[2]: the model gave neither text nor tool calls: ask it again"),
+        (Message("user", "hi"), "messages[2].role: a model answers as assistant, not as user"),
+    ],
+)
+def test_an_answer_that_could_not_be_saved_is_refused_before_its_tools_run(
+    agent: Agent, session: Session, steps: list[Step], answer: Message, said: str
+):
+    """Afterwards it would be too late: the tool has had its effect, and nothing could say so on disk."""
+    runs = []
+
+    @agent.registry.register
+    def pay(**arguments: Any) -> None:
+        runs.append(arguments)
+
+    model, before = FakeModel([answer]), copy.deepcopy(session)
+    with pytest.raises(InvalidValue) as error:
+        step_once(agent, session, model, steps)
+    assert str(error.value) == said
+    assert (runs, session, steps, model.cursor) == ([], before, [], 0)

@@ -18,7 +18,7 @@ MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
 LAYERS: list[set[str]] = [
     {"errors"},
     {"atomic", "plain_json"},
-    {"messages"},
+    {"messages", "generations"},
     {"tools", "models", "session"},
     {"agent"},
     {"checkpoint"},

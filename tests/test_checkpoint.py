@@ -1,6 +1,8 @@
 """The checkpoint document: it comes back equal, or it is refused with a reason."""
 
+import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +12,22 @@ from minagent import (
     Agent,
     CheckpointDamaged,
     CheckpointMissing,
+    CheckpointPassedOver,
     CheckpointTooNew,
     FakeModel,
+    InvalidMessages,
     InvalidValue,
+    Message,
     Session,
     Step,
+    init_session,
     load_checkpoint,
     save_checkpoint,
     step_once,
 )
-from minagent.checkpoint import Checkpoint, decode, encode
+from minagent.checkpoint import VERSION, Checkpoint, LoadReport, decode, encode, recover_checkpoint
 from minagent.lab.example import SCRIPT
+from minagent.plain_json import canonical
 
 
 @pytest.fixture
@@ -111,17 +118,22 @@ def test_a_version_0_document_that_does_not_fit_is_refused_with_the_place(
         decode(json.dumps({**blocks, **change}).encode())
 
 
-def test_a_version_that_is_no_number_is_refused(checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch):
+def signed(document: dict[str, Any]) -> bytes:
+    """Return a document as bytes, with the digest that fits."""
+    return json.dumps({**document, "sha256": hashlib.sha256(canonical(document)).hexdigest()}).encode()
+
+
+@pytest.mark.parametrize("version", ["one", None, 1.5, True])
+def test_a_version_that_is_no_number_is_refused(checkpoint: Checkpoint, version: object):
     """Even under a good digest."""
-    monkeypatch.setattr("minagent.checkpoint.VERSION", "one")
-    data = encode(checkpoint)
-    monkeypatch.undo()
-    with pytest.raises(CheckpointDamaged, match="version must be an integer, found 'one'"):
-        decode(data)
+    document = json.loads(encode(checkpoint))
+    del document["sha256"]
+    with pytest.raises(CheckpointDamaged, match="version: expected int, found"):
+        decode(signed({**document, "version": version}))
 
 
 @pytest.mark.parametrize("value", [{1, 2}, float("nan"), object()])
-def test_what_json_cannot_express_is_refused_and_the_old_file_stays(
+def test_what_would_not_come_back_is_refused_and_the_old_file_stays(
     tmp_path: Path, checkpoint: Checkpoint, model: FakeModel, value: object
 ):
     """Refused before anything is written."""
@@ -129,7 +141,7 @@ def test_what_json_cannot_express_is_refused_and_the_old_file_stays(
     save_checkpoint(path, checkpoint.session, model, checkpoint.steps)
     before = path.read_bytes()
     checkpoint.session.metadata["x"] = value
-    with pytest.raises(InvalidValue, match="cannot be written as JSON"):
+    with pytest.raises(InvalidValue, match=r"metadata\.x: "):
         save_checkpoint(path, checkpoint.session, model, checkpoint.steps)
     assert path.read_bytes() == before
 
@@ -137,4 +149,183 @@ def test_what_json_cannot_express_is_refused_and_the_old_file_stays(
 def test_a_missing_file_is_an_error_and_never_a_fresh_start(tmp_path: Path):
     """The caller decides whether to begin anew; loading does not."""
     with pytest.raises(CheckpointMissing, match="nothing was saved there yet"):
-        load_checkpoint(tmp_path / "session.json", SCRIPT)
+        load_checkpoint(tmp_path / "new" / "session.json", SCRIPT)
+
+
+DATA = Path(__file__).parent / "data"
+
+
+@pytest.mark.parametrize("name", ["checkpoint_v0.json", "checkpoint_v1.json"])
+def test_every_format_that_was_ever_written_loads(checkpoint: Checkpoint, name: str):
+    """The corpus keeps a document of each version for ever; all hold the state after the first step."""
+    assert decode((DATA / name).read_bytes()) == checkpoint
+
+
+def test_the_corpus_has_the_version_that_is_written_now(checkpoint: Checkpoint):
+    """A change of the format needs a new version, and a new document in the corpus."""
+    assert (DATA / f"checkpoint_v{VERSION}.json").read_bytes() == encode(checkpoint)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: b"\0" * len(data),
+        lambda data: b"",
+        lambda data: data + data,
+        lambda data: data + b"x",
+        lambda data: data[:-2],
+        lambda data: data.replace(b'"content": "5"', b'"content": "6"'),
+        lambda data: data.replace(b'"version": 1', b'"version": 2'),
+    ],
+    ids=["all NUL", "empty", "doubled", "trailing bytes", "cut", "a changed result", "a changed version"],
+)
+def test_a_damaged_newest_one_is_passed_over_and_reported(
+    three_saves: Path, damage: Callable[[bytes], bytes], monkeypatch: pytest.MonkeyPatch
+):
+    """The one before is loaded; the report says which file, why, and how many steps are lost; no file changes."""
+    three_saves.write_bytes(damage(three_saves.read_bytes()))
+    before = {file.name: file.read_bytes() for file in three_saves.parent.iterdir()}
+    reports = [recover_checkpoint(three_saves) for _ in range(2)]
+    assert reports[0] == reports[1]
+    checkpoint, report = reports[0]
+    assert (checkpoint.session.step_count, report.loaded, report.steps_lost) == (2, "session.json.step-2", 1)
+    assert [line.partition(":")[0] for line in report.passed_over] == ["session.json", "session.json.step-3"]
+    assert {file.name: file.read_bytes() for file in three_saves.parent.iterdir()} == before
+
+
+@pytest.fixture
+def three_saves(agent: Agent, session: Session, model: FakeModel, steps: list[Step], tmp_path: Path) -> Path:
+    """The path of a checkpoint with two older generations beside it."""
+    path = tmp_path / "session.json"
+    for _ in SCRIPT:
+        step_once(agent, session, model, steps)
+        save_checkpoint(path, session, model, steps)
+    return path
+
+
+def test_loading_an_older_one_is_never_silent(three_saves: Path):
+    """load_checkpoint keeps the chapter's three values, and warns."""
+    three_saves.write_bytes(b"")
+    with pytest.warns(CheckpointPassedOver, match=r"loaded session\.json\.step-2; steps lost: 1"):
+        session, model, steps = load_checkpoint(three_saves, SCRIPT)
+    assert (session.step_count, model.cursor, len(steps)) == (2, 2, 2)
+
+
+def test_the_next_save_sets_the_bad_one_aside(three_saves: Path, agent: Agent):
+    """Renamed, not lost: what was damaged can be looked at, and what is newest is good again."""
+    three_saves.write_bytes(b"damaged")
+    with pytest.warns(CheckpointPassedOver):
+        session, model, steps = load_checkpoint(three_saves, SCRIPT)
+    step_once(agent, session, model, steps)
+    save_checkpoint(three_saves, session, model, steps)
+    names = sorted(file.name for file in three_saves.parent.iterdir())
+    assert names == [
+        "session.json",
+        "session.json.bad-1",
+        "session.json.step-1",
+        "session.json.step-2",
+        "session.json.step-3",
+    ]
+    assert (three_saves.parent / "session.json.bad-1").read_bytes() == b"damaged"
+    _, report = recover_checkpoint(three_saves)
+    assert report == LoadReport("session.json", 0, ())
+
+
+def test_when_none_is_left_that_loads_it_is_an_error_that_names_them_all(three_saves: Path):
+    """Never a fresh start."""
+    for file in three_saves.parent.iterdir():
+        file.write_bytes(b"{")
+    with pytest.raises(CheckpointDamaged) as error:
+        recover_checkpoint(three_saves)
+    for name in ("session.json:", "session.json.step-3:", "session.json.step-2:", "session.json.step-1:"):
+        assert name in str(error.value)
+
+
+def test_a_name_that_vanished_is_found_again_by_its_number(three_saves: Path):
+    """Somebody deletes the newest name; the generation under its number has the same bytes."""
+    three_saves.unlink()
+    checkpoint, report = recover_checkpoint(three_saves)
+    assert (checkpoint.session.step_count, report.loaded, report.steps_lost) == (3, "session.json.step-3", 0)
+
+
+def test_a_newer_document_is_not_passed_over_and_not_replaced(three_saves: Path, session: Session, model: FakeModel):
+    """It is intact: whoever wrote it can still read it. Nothing older is taken in its place."""
+    document = json.loads(three_saves.read_bytes())
+    del document["sha256"]
+    newer = signed({**document, "version": 7})
+    three_saves.unlink()
+    three_saves.write_bytes(newer)
+    with pytest.raises(CheckpointTooNew, match=r"version 7.*up to 1"):
+        recover_checkpoint(three_saves)
+    with pytest.raises(CheckpointTooNew):
+        save_checkpoint(three_saves, session, model, [])
+    assert three_saves.read_bytes() == newer
+
+
+def test_another_session_s_generations_are_never_taken_for_this_one_s(three_saves: Path, agent: Agent):
+    """The same path is used for a new session: the old generations go, so that no fallback can reach them."""
+    other = init_session(agent, "another question", session_id="other", created_at="2026-01-02T00:00:00Z")
+    save_checkpoint(three_saves, other, FakeModel(SCRIPT), [])
+    assert sorted(file.name for file in three_saves.parent.iterdir()) == ["session.json", "session.json.step-0"]
+
+
+def test_a_line_that_was_given_up_is_not_fallen_back_to(three_saves: Path, agent: Agent):
+    """After a fallback to step 1 and a save there, the generations of steps 2 and 3 are gone."""
+    checkpoint = decode((three_saves.parent / "session.json.step-1").read_bytes())
+    model = FakeModel(SCRIPT)
+    model.cursor = checkpoint.model_cursor
+    save_checkpoint(three_saves, checkpoint.session, model, checkpoint.steps)
+    assert sorted(file.name for file in three_saves.parent.iterdir()) == ["session.json", "session.json.step-1"]
+
+
+def test_a_session_that_contradicts_itself_is_refused_at_save(tmp_path: Path, session: Session, model: FakeModel):
+    """An orphan result, as in a session whose call message was lost (strands-agents 3651)."""
+    session.messages.append(Message("tool", "5", tool_call_id="c9"))
+    with pytest.raises(InvalidMessages, match="orphan result 'c9'"):
+        save_checkpoint(tmp_path / "session.json", session, model, [])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_too_large_a_document_is_refused_both_ways(checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch):
+    """What could not be loaded again is not saved; what is too large is not read into memory whole."""
+    data = encode(checkpoint)
+    monkeypatch.setattr("minagent.checkpoint.MAX_BYTES", len(data) - 1)
+    with pytest.raises(CheckpointDamaged, match="larger than"):
+        decode(data)
+    with pytest.raises(InvalidValue, match="could not be loaded again: larger than"):
+        encode(checkpoint)
+
+
+def test_too_deep_a_document_is_refused(checkpoint: Checkpoint):
+    """Within the limit it comes back; beyond it is refused when it is saved, and when it is loaded."""
+    deep: list[Any] = []
+    for _ in range(94):
+        deep = [deep]
+    checkpoint.session.metadata["deep"] = deep
+    assert decode(encode(checkpoint)) == checkpoint
+    checkpoint.session.metadata["deep"] = [[[[[[[[[[deep]]]]]]]]]]
+    with pytest.raises(InvalidValue, match="nested more than 100 deep"):
+        encode(checkpoint)
+
+
+@pytest.mark.parametrize(
+    "result", ["a\ud83d", "\ud83d\ude00", chr(0xDC80) + chr(0xDCFF), "\0", "\u2028", "x" * 3_000_000, "先算"]
+)
+def test_any_tool_result_is_stored_exactly(checkpoint: Checkpoint, result: str):
+    """The tool has run: whatever it returned is kept, lone surrogates and NUL included, never replaced by "?"."""
+    checkpoint.session.messages[-1] = Message("tool", result, tool_call_id="c1")
+    assert decode(encode(checkpoint)).session.messages[-1].content == result
+
+
+def test_only_the_owner_may_read_a_checkpoint(three_saves: Path):
+    """Conversations are private; that holds for every file of them."""
+    assert {file.stat().st_mode & 0o777 for file in three_saves.parent.iterdir()} == {0o600}
+
+
+def test_what_a_killed_save_left_goes_at_the_next(three_saves: Path, session: Session, model: FakeModel):
+    """Stale temporary files do not pile up."""
+    (three_saves.parent / ".session.json.abc.tmp").write_bytes(b"half")
+    (three_saves.parent / ".other.json.abc.tmp").write_bytes(b"not ours")
+    save_checkpoint(three_saves, session, model, [])
+    left = [file.name for file in three_saves.parent.iterdir() if file.name.endswith(".tmp")]
+    assert left == [".other.json.abc.tmp"]

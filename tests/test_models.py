@@ -2,7 +2,7 @@
 
 import pytest
 
-from minagent import FakeModel, Message, ScriptExhausted
+from minagent import FakeModel, HistoryModel, Message, ScriptExhausted
 from minagent.lab.example import SCRIPT
 
 
@@ -31,7 +31,15 @@ def test_an_exhausted_script_says_so_by_name():
 
 def test_usage_grows_with_the_history():
     """Tokens are counted from what is sent and what comes back, the same on every machine."""
-    short = FakeModel(SCRIPT).complete([], []).usage
+    short = FakeModel(SCRIPT).complete([Message("user", "")], []).usage
     long = FakeModel(SCRIPT).complete([Message("user", "x" * 400)], []).usage
-    assert long.input_tokens - short.input_tokens == 107
+    assert long.input_tokens - short.input_tokens == 100
     assert long.output_tokens == short.output_tokens > 0
+
+
+def test_a_history_model_needs_no_cursor():
+    """Its answer is a function of the messages: the same history gives the same answer, in any process."""
+    model = HistoryModel(lambda messages: Message("assistant", f"{len(messages)} so far"))
+    assert model.cursor is None
+    for _ in range(2):
+        assert model.complete([Message("user", "hi")], []).message.content == "1 so far"

@@ -34,9 +34,9 @@ def test_snapshot_shares_nothing_with_the_session():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"id": 7}, "session.id: expected str, found int"),
-        ({"messages": [{}]}, "session.messages[0]: missing content, role"),
-        ({"metadata": None}, "session.metadata: expected dict, found NoneType"),
+        ({"id": 7}, "id: expected str, found int"),
+        ({"messages": [{}]}, "messages[0]: missing content, role"),
+        ({"metadata": None}, "metadata: expected dict, found NoneType"),
         ({"extra": 1}, "session: unknown extra"),
     ],
 )
@@ -65,3 +65,50 @@ def test_every_contradiction_is_in_the_error():
     assert str(error.value) == (
         "messages[0]: result before call 'c1'; messages[3]: second result 'c1'; messages[4]: empty assistant message"
     )
+
+
+def test_step_count_is_the_number_of_the_model_s_messages():
+    """One step is one call of the model, however many tools it asks for."""
+    two = Message("assistant", "", (*CALL.tool_calls, ToolCall("c2", "add", {})))
+    assert of(two, RESULT, Message("tool", "6", tool_call_id="c2"), Message("assistant", "5")).step_count == 2
+
+
+@pytest.mark.parametrize(
+    ("metadata", "said"),
+    [
+        ({"tags": {1, 2}}, "metadata.tags: set would not come back equal from JSON"),
+        ({"a": {"b": [lambda: 0]}}, "metadata.a.b[0]: function would not come back equal from JSON"),
+        ({"pair": [(1, 2)]}, "metadata.pair[0]: tuple would not come back equal from JSON"),
+        ({"n": float("nan")}, "metadata.n: nan has no place in JSON"),
+        ({"n": float("-inf")}, "metadata.n: -inf has no place in JSON"),
+        ({"by id": {1: "x"}}, "metadata['by id'][1]: a key must be str, found int"),
+        ({"n": 10**4300}, "metadata.n: an integer of more than 4300 digits"),
+        ([], "metadata: expected dict, found list"),
+    ],
+)
+def test_a_value_that_would_not_come_back_equal_is_named_by_its_path(metadata: Any, said: str):
+    """Refused, never changed silently."""
+    session = of()
+    session.metadata = metadata
+    with pytest.raises(InvalidValue) as error:
+        session.check_storable()
+    assert str(error.value) == said
+
+
+def test_a_circle_is_refused_like_any_other_depth():
+    """Nothing recurses for ever."""
+    session = of()
+    session.metadata["self"] = session.metadata
+    with pytest.raises(InvalidValue, match="nested more than 100 deep, or in a circle"):
+        session.check_storable()
+
+
+def test_a_session_that_contradicts_itself_is_not_storable():
+    """An orphan is refused when it is saved, not found when it is loaded."""
+    with pytest.raises(InvalidMessages, match="orphan result 'c1'"):
+        of(RESULT).check_storable()
+
+
+def test_pending_calls_are_storable():
+    """What is open at the end is work to do, not damage."""
+    of(CALL).check_storable()

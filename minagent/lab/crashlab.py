@@ -19,6 +19,7 @@ from typing import Literal
 
 from minagent.checkpoint import decode
 from minagent.errors import CheckpointError
+from minagent.generations import numbered
 from minagent.lab.ledger import Ledger
 from minagent.lab.worker import CHECKPOINT, LEDGER, Phase, Recording, Report, Worker, WorkerDied
 
@@ -140,9 +141,10 @@ class CrashLab:
         self.process = None
 
     def files(self) -> list[StoredFile]:
-        """Return what the disk holds, each file checked as loading it would check it."""
-        folder = (self.folder / CHECKPOINT).parent
-        return [_examine(path) for path in sorted(folder.glob("*"))]
+        """Return the checkpoints on the disk, the newest first, each checked as loading it would check it."""
+        path = self.folder / CHECKPOINT
+        older = [file for file in numbered(path).values() if not (path.exists() and path.samefile(file))]
+        return [_examine(file) for file in (path, *older) if file.exists()]
 
     def __str__(self) -> str:
         """Return the three panels as text, without what differs from run to run (the pid)."""
@@ -150,7 +152,7 @@ class CrashLab:
         effects = [effect["name"] + " (again)" * bool(effect["repeat"]) for effect in self.ledger.effects()]
         return "\n".join([
             f"process  {self.state}{_knows(self.report)}",
-            f"disk     {', '.join(map(str, self.files())) or 'empty'}",
+            f"disk     {'; '.join(map(str, self.files())) or 'empty'}",
             f"world    {', '.join(effects) or 'no effects'}; model calls paid: {bill.calls}, {bill.tokens} tokens",
         ])  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import shutil
 import signal
 from pathlib import Path
 
@@ -13,6 +14,9 @@ from minagent.lab.crashlab import CrashLab, NotNow
 from minagent.lab.example import ANSWER, SCRIPT
 from minagent.lab.worker import CHECKPOINT, Phase
 
+RunState = tuple[Session, int | None, list[Step]]
+"""What a checkpoint brings back: session, cursor, trace."""
+
 
 def in_process_table(pid: int) -> bool:
     """Return whether the system knows a process of this number."""
@@ -23,7 +27,7 @@ def in_process_table(pid: int) -> bool:
     return True
 
 
-def saved(lab: CrashLab) -> tuple[Session, int | None, list[Step]]:
+def saved(lab: CrashLab) -> RunState:
     """Return what the lab's disk holds."""
     session, model, steps = load_checkpoint(lab.folder / CHECKPOINT, SCRIPT)
     return session, model.cursor, steps
@@ -35,7 +39,7 @@ def effects(lab: CrashLab) -> list[str]:
 
 
 @pytest.fixture
-def uninterrupted(tmp_path: Path) -> tuple[Session, int | None, list[Step]]:
+def uninterrupted(tmp_path: Path) -> RunState:
     """The end state of a run that nothing disturbs."""
     lab = CrashLab(tmp_path / "uninterrupted")
     lab.run()
@@ -54,9 +58,7 @@ def test_each_phase_of_each_step_is_a_place_to_stop(lab: CrashLab):
     assert lab.state == "done"
 
 
-def test_the_killed_process_is_gone_and_another_goes_on(
-    lab: CrashLab, uninterrupted: tuple[Session, int | None, list[Step]]
-):
+def test_the_killed_process_is_gone_and_another_goes_on(lab: CrashLab, uninterrupted: RunState):
     """SIGKILL after the first save: the pid leaves the process table, the ledger shows one add and one multiply."""
     lab.run_to(1, "model")
     assert lab.process is not None
@@ -71,7 +73,7 @@ def test_the_killed_process_is_gone_and_another_goes_on(
     assert_went_on(lab, uninterrupted)
 
 
-def assert_went_on(lab: CrashLab, uninterrupted: tuple[Session, int | None, list[Step]]) -> None:
+def assert_went_on(lab: CrashLab, uninterrupted: RunState) -> None:
     """Check the end of a run: the state of one that nothing disturbed, and each effect once in the world."""
     session, cursor, steps = saved(lab)
     assert (session, cursor, steps) == uninterrupted
@@ -81,13 +83,11 @@ def assert_went_on(lab: CrashLab, uninterrupted: tuple[Session, int | None, list
     assert effects(lab) == ["add", "multiply"]
 
 
-def test_a_load_that_starts_afresh_fails_the_test_above(
-    lab: CrashLab, uninterrupted: tuple[Session, int | None, list[Step]]
-):
+def test_a_load_that_starts_afresh_fails_the_test_above(lab: CrashLab, uninterrupted: RunState):
     """The proof that it bites: with the checkpoint gone behind the loader's back, the ledger shows two adds."""
     lab.run_to(1, "model")
     lab.crash()
-    (lab.folder / CHECKPOINT).unlink()
+    shutil.rmtree((lab.folder / CHECKPOINT).parent)
     assert "disk holds nothing" in lab.resume()
     lab.run()
     with pytest.raises(AssertionError, match="add"):
@@ -102,7 +102,7 @@ CHAINS = [c for n in (1, 2, 3) for c in itertools.combinations_with_replacement(
 
 @pytest.mark.parametrize("chain", CHAINS, ids=str)
 def test_every_chain_of_crashes_at_step_boundaries_ends_as_if_nothing_had_happened(
-    lab: CrashLab, uninterrupted: tuple[Session, int | None, list[Step]], chain: tuple[int, ...]
+    lab: CrashLab, uninterrupted: RunState, chain: tuple[int, ...]
 ):
     """Crash before step i, resume, crash again before step j >= i, and once more: the same end, field by field."""
     lab.step()
@@ -174,7 +174,7 @@ def test_a_process_that_somebody_else_kills_is_noticed(lab: CrashLab):
 
 
 def test_a_worker_that_cannot_start_says_why(lab: CrashLab):
-    """A damaged checkpoint stops the new process; its complaint is not lost, and the lab can be reset."""
+    """No checkpoint left that loads: the new process stops, its complaint is not lost, and the lab can be reset."""
     lab.run_to(1, "model")
     lab.crash()
     (lab.folder / CHECKPOINT).write_bytes(b"{")
@@ -184,6 +184,21 @@ def test_a_worker_that_cannot_start_says_why(lab: CrashLab):
     assert lab.state == "dead"
     lab.reset()
     assert lab.run().startswith("Done")
+
+
+def test_a_damaged_newest_checkpoint_costs_one_step(lab: CrashLab, uninterrupted: RunState):
+    """The new process falls back to the checkpoint before, and the run ends as it should; its last tool ran twice."""
+    lab.run_to(2, "model")
+    lab.crash()
+    (lab.folder / CHECKPOINT).write_bytes(b"{")
+    assert [(file.name, file.verdict) for file in lab.files()] == [
+        ("session.json", "bad"),
+        ("session.json.step-1", "good"),
+    ]
+    lab.resume()
+    lab.run()
+    assert saved(lab) == uninterrupted
+    assert effects(lab) == ["add", "multiply", "multiply"]
 
 
 def test_reset_brings_back_the_start(lab: CrashLab):
