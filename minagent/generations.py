@@ -45,8 +45,8 @@ def save_generation(path: Path, data: bytes, number: int, *, newest_is_bad: bool
     something else that had the same name, and must never be taken for generations of this.
 
     Raises:
-        OSError: the disk refused. The newest is still what it was, unless the very last operation failed, the `fsync`
-            of the folder: then it is the new one, but may not outlive a power cut.
+        OSError: the disk refused. The newest is still what it was; or, where the error says so, it is the new one, but
+            a power cut may undo that.
     """
     if newest_is_bad:
         os.link(path, _free_name(path))
@@ -69,7 +69,11 @@ def _move_name(path: Path, generation: Path) -> None:
     link.unlink(missing_ok=True)
     os.link(generation, link)
     os.replace(link, path)
-    fsync_folder(path.parent)
+    try:
+        fsync_folder(path.parent)
+    except OSError as error:
+        said = f"{error.strerror}: {path.name} is the new generation now, but a power cut may bring back the one before"
+        raise OSError(error.errno, said) from error
 
 
 def _tidy(path: Path, number: int) -> None:

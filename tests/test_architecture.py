@@ -24,9 +24,9 @@ LAYERS: list[set[str]] = [
     {"checkpoint"},
     {"runner"},
     {""},
-    {"lab", "lab.environment", "lab.example", "lab.ledger", "lab.plots"},
-    {"lab.kernel_state", "lab.worker"},
-    {"lab.crashlab"},
+    {"lab", "lab.environment", "lab.example", "lab.file_calls", "lab.ledger", "lab.plots", "lab.protocols"},
+    {"lab.faults", "lab.kernel_state", "lab.worker"},
+    {"lab.crashlab", "lab.power_loss"},
     {"lab.widgets"},
 ]
 """From the ground up. The root package is the empty name: it gathers the core, and only the lab imports it."""
