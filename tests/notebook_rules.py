@@ -13,8 +13,6 @@ Notebook = dict[str, Any]
 Cell = dict[str, Any]
 
 LONGEST_CELL = 15
-LONGEST_LINE = 100
-"""What fits into a cell in JupyterLab without scrolling."""
 LARGEST_FILE = 200_000
 FIXED_TIME = "2026-01-01T00:00:00Z"
 """The time that sessions in notebooks are given; it comes from the cell, not from a clock."""
@@ -102,8 +100,6 @@ def _sources(notebook: Notebook) -> Iterator[str]:
                 yield f"cell {cell['id']}: {what}"
         if len(source(cell).splitlines()) > LONGEST_CELL:
             yield f"cell {cell['id']}: longer than {LONGEST_CELL} lines"
-        if any(len(line) > LONGEST_LINE for line in source(cell).splitlines()):
-            yield f"cell {cell['id']}: a line longer than {LONGEST_LINE} characters"
 
 
 def _outputs(notebook: Notebook) -> Iterator[str]:

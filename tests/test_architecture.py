@@ -25,7 +25,7 @@ LAYERS: list[set[str]] = [
     {"runner"},
     {""},
     {"lab", "lab.environment", "lab.example", "lab.file_calls", "lab.ledger", "lab.plots", "lab.protocols"},
-    {"lab.faults", "lab.kernel_state", "lab.worker"},
+    {"lab.damage", "lab.faults", "lab.kernel_state", "lab.worker"},
     {"lab.crashlab", "lab.power_loss"},
     {"lab.widgets"},
 ]

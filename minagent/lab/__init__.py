@@ -1,11 +1,12 @@
 """The lab: everything that breaks things on purpose, measures and draws.
 
 environment   is this machine ready for the notebooks?
-example       the chapter's task, script and tools
+example       the tasks that the lab's agent works on
 ledger        what the outside world saw; it outlives every process
 protocols     ways to save a file, from the simplest to the one that holds
 file_calls    a process whose file calls are watched, and one of them struck
 faults        a save struck at each of its file calls, and what it leaves
+damage        a document damaged at every bit, and what a loader lets pass
 power_loss    what can survive a power loss: a model of the page cache
 worker        the process that is killed
 crashlab      the model behind the crash lab: step, crash, resume, reset

@@ -20,6 +20,7 @@ from typing import Literal
 from minagent.checkpoint import decode
 from minagent.errors import CheckpointError
 from minagent.generations import numbered
+from minagent.lab.example import ExampleName
 from minagent.lab.ledger import Ledger
 from minagent.lab.worker import CHECKPOINT, LEDGER, Phase, Recording, Report, Worker, WorkerDied
 
@@ -64,10 +65,13 @@ class CrashLab:
     `folder` is the lab's own: `reset` empties it. If none is given, it is a temporary one that goes with the lab.
     """
 
-    def __init__(self, folder: Path | None = None, recording: Recording = "every step") -> None:
+    def __init__(
+        self, folder: Path | None = None, recording: Recording = "every step", example: ExampleName = "arithmetic"
+    ) -> None:
         self._temporary = tempfile.TemporaryDirectory(prefix="minagent-", ignore_cleanup_errors=True)
         self.folder = folder or Path(self._temporary.name, "lab")
         self.recording = recording
+        self.example = example
         self.ledger = Ledger(self.folder / LEDGER)
         self.state: State = "ready"
         self.process: Worker | None = None
@@ -152,12 +156,12 @@ class CrashLab:
         effects = [effect["name"] + " (again)" * bool(effect["repeat"]) for effect in self.ledger.effects()]
         return "\n".join([
             f"process  {self.state}{_knows(self.report)}",
-            f"disk     {'; '.join(map(str, self.files())) or 'empty'}",
+            f"disk     {_disk(self.files())}",
             f"world    {', '.join(effects) or 'no effects'}; model calls paid: {bill.calls}, {bill.tokens} tokens",
         ])  # fmt: skip
 
     def _start(self, said: str) -> str:
-        self.process = Worker(self.folder, self.recording)
+        self.process = Worker(self.folder, self.recording, self.example)
         self.state = "running"
         return self._say_where(said)
 
@@ -186,6 +190,13 @@ def _knows(report: Report | None) -> str:
         return ""
     trace = ", ".join(report.trace) or "empty"
     return f" at {_where(report)}; {report.messages} messages, cursor {report.cursor}, trace: {trace}"
+
+
+def _disk(files: list[StoredFile]) -> str:
+    if not files:
+        return "empty"
+    older = ", ".join(f"{file.name} {file.verdict}" for file in files[1:])
+    return f"{files[0]}; older: {older}" if older else str(files[0])
 
 
 def _examine(path: Path) -> StoredFile:

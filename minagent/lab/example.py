@@ -1,6 +1,15 @@
-"""The chapter's example: add, then multiply, then a plain answer (7.3.5). The Chinese strings are its own."""
+"""The tasks that the lab's agent works on.
+
+arithmetic: the chapter's own (7.3.5): add, then multiply, then a plain answer. The Chinese strings are the chapter's.
+errand: three tools with effects in the world (7.3.1): look up a price, charge a card, send a mail.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from minagent import Agent, Message, ToolCall, ToolRegistry
+from minagent.tools import Effect
 
 TASK = "先算 2+3，再把结果乘 4"
 """First compute 2+3, then multiply the result by 4."""
@@ -26,8 +35,61 @@ def multiply(a: int, b: int) -> int:
     return a * b
 
 
+def look_up_price(item: str) -> int:
+    """Return what an item costs, in dollars."""
+    return 10 + 4 * len(item)
+
+
+def charge_card(amount: int) -> str:
+    """Charge the customer's card, in dollars."""
+    return f"charged {amount}"
+
+
+def send_mail(to: str, text: str) -> str:
+    """Send a mail."""
+    return f"sent to {to}: {text}"
+
+
+ExampleName = Literal["arithmetic", "errand"]
+
+
+@dataclass(frozen=True)
+class Example:
+    """A task, the tools for it, and what the fake model says."""
+
+    task: str
+    script: Sequence[Message]
+    tools: dict[Callable[..., Any], Effect]
+    system_prompt: str
+
+    def agent(self, registry: ToolRegistry) -> Agent:
+        """Return the agent for this task; its tools are registered in `registry`."""
+        for function, effect in self.tools.items():
+            registry.register(effect=effect)(function)
+        return Agent(registry, self.system_prompt)
+
+
+EXAMPLES: dict[ExampleName, Example] = {
+    "arithmetic": Example(
+        TASK,
+        SCRIPT,
+        {add: "read_only", multiply: "read_only"},
+        "You calculate with tools, one call at a time.",
+    ),
+    "errand": Example(
+        "Buy the lamp for Ann, and mail her the receipt.",
+        (
+            Message("assistant", "", (ToolCall("c1", "look_up_price", {"item": "lamp"}),)),
+            Message("assistant", "", (ToolCall("c2", "charge_card", {"amount": 26}),)),
+            Message("assistant", "", (ToolCall("c3", "send_mail", {"to": "Ann", "text": "lamp, 26 dollars"}),)),
+            Message("assistant", "The lamp is paid, and Ann has her receipt."),
+        ),
+        {look_up_price: "read_only", charge_card: "non_idempotent", send_mail: "non_idempotent"},
+        "You run errands with tools, one call at a time.",
+    ),
+}
+
+
 def example_agent(registry: ToolRegistry) -> Agent:
-    """Return the example's agent; its two tools are registered in `registry`."""
-    registry.register(effect="read_only")(add)
-    registry.register(effect="read_only")(multiply)
-    return Agent(registry, "You calculate with tools, one call at a time.")
+    """Return the agent of the chapter's example."""
+    return EXAMPLES["arithmetic"].agent(registry)

@@ -160,3 +160,25 @@ class KernelStateView(_View):
         """Return the three names and whether they are there, as HTML."""
         items = [f"{'● in memory' if there else '✗ gone'}: {name}" for name, there in self.kernel.alive().items()]
         return _list(items, "")
+
+
+class NumberView(ipywidgets.VBox):
+    """A number to choose, and a sentence that says what follows from it."""
+
+    def __init__(self, label: str, value: int, limits: tuple[int, int], say: Callable[[int], str]) -> None:
+        low, high = limits
+        self.number = ipywidgets.BoundedIntText(value=value, min=low, max=high, description=label)
+        self.number.style.description_width = "initial"
+        self.status = ipywidgets.HTML()
+        self._say = say
+        self.number.observe(self._redraw, "value")
+        super().__init__([self.number, self.status])
+        self._redraw(None)
+
+    def _redraw(self, _: Any) -> None:
+        self.said = self._say(self.number.value)
+        """The sentence that is shown."""
+        self.status.value = STYLE + _status(self.said)
+
+    def __repr__(self) -> str:
+        return f"{self.number.description} {self.number.value}: {self.said}"

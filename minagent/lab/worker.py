@@ -1,4 +1,4 @@
-"""The process that is killed: an agent at work on the example, and the parent's hold on it.
+"""The process that is killed: an agent at work on an example, and the parent's hold on it.
 
 Before each phase of its work the child writes one line to its standard output and waits for one line on its standard
 input. So the parent always knows where the child stands, and the child does not know what comes: "go", or SIGKILL.
@@ -40,7 +40,7 @@ from minagent import (
     save_checkpoint,
     step_once,
 )
-from minagent.lab.example import SCRIPT, TASK, example_agent
+from minagent.lab.example import EXAMPLES, ExampleName
 from minagent.lab.ledger import Ledger
 from minagent.plain_json import canonical, parse
 
@@ -73,10 +73,10 @@ class WorkerDied(Exception):
 class Worker:
     """The child, as the parent holds it. It stands before its first phase when the constructor returns."""
 
-    def __init__(self, folder: Path, recording: Recording) -> None:
+    def __init__(self, folder: Path, recording: Recording, example: ExampleName) -> None:
         # A session of its own: Jupyter interrupts a cell by a signal to the kernel's whole group of processes.
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "minagent.lab.worker", str(folder), recording],
+            [sys.executable, "-m", "minagent.lab.worker", str(folder), recording, example],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -152,20 +152,22 @@ class _WatchedTools(ToolRegistry):
 class _Child:
     """The child's side: the chapter's loop, step and save, until done."""
 
-    def __init__(self, folder: Path, recording: Recording) -> None:
+    def __init__(self, folder: Path, recording: Recording, example: ExampleName) -> None:
         ledger = Ledger(folder / LEDGER)
         self.recording = recording
+        self.example = EXAMPLES[example]
         self.path = folder / CHECKPOINT
-        self.agent = example_agent(_WatchedTools(ledger, self.about_to))
-        self.model = _WatchedModel(SCRIPT, ledger, self.about_to)
+        self.agent = self.example.agent(_WatchedTools(ledger, self.about_to))
+        self.model = _WatchedModel(self.example.script, ledger, self.about_to)
         self.session, self.model.cursor, self.steps = self.start()
-        self.step = sum(message.role == "assistant" for message in self.session.messages)
+        self.step = self.session.step_count
 
     def start(self) -> tuple[Session, int | None, list[Step]]:
         try:
-            session, model, steps = load_checkpoint(self.path, SCRIPT)
+            session, model, steps = load_checkpoint(self.path, self.example.script)
         except CheckpointMissing:
-            return init_session(self.agent, TASK, session_id="demo", created_at="2026-01-01T00:00:00Z"), 0, []
+            task = self.example.task
+            return init_session(self.agent, task, session_id="demo", created_at="2026-01-01T00:00:00Z"), 0, []
         return session, model.cursor, steps
 
     def about_to(self, phase: Phase) -> None:
@@ -187,5 +189,5 @@ class _Child:
 
 
 if __name__ == "__main__":
-    folder, recording = sys.argv[1:]
-    _Child(Path(folder), cast(Recording, recording)).run()
+    folder, recording, example = sys.argv[1:]
+    _Child(Path(folder), cast(Recording, recording), cast(ExampleName, example)).run()

@@ -19,14 +19,15 @@ from tests.store_notebooks import NOTEBOOKS
 
 
 def picture_notebook(chromium: Browser, address: str, name: str, target: Path) -> None:
-    """Run a notebook and take one long picture of it; of a crash lab in it, take one of its own."""
+    """Run a notebook and take one long picture of it; if there is a crash lab in it, one of that."""
     page = chromium.new_page(viewport={"width": 1280, "height": 900}, device_scale_factor=1.5)
     open_and_run(page, address, f"{name}.ipynb")
     view = page.locator(".jp-OutputArea-output").filter(has=page.locator(".minagent-lane"))
-    for label in ["Reset", *["Step"] * 7, "Crash"]:
-        view.get_by_role("button", name=label).click()
-    view.get_by_role("status").get_by_text("Crashed").wait_for()
-    view.screenshot(path=target.with_name(f"crash_lab_{target.name}"))
+    if view.count():
+        for label in ["Reset", *["Step"] * 7, "Crash"]:
+            view.get_by_role("button", name=label).click()
+        view.get_by_role("status").get_by_text("Crashed").wait_for()
+        view.screenshot(path=target.with_name(f"crash_lab_{target.name}"))
     height = page.evaluate("document.querySelector('.jp-WindowedPanel-outer').scrollHeight")
     page.set_viewport_size({"width": 1280, "height": height + 200})
     page.evaluate("document.querySelector('.jp-WindowedPanel-outer').scrollTop = 0")

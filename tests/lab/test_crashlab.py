@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -12,7 +13,7 @@ from minagent import CheckpointMissing, FakeModel, Session, Step, load_checkpoin
 from minagent.lab import worker
 from minagent.lab.crashlab import CrashLab, NotNow
 from minagent.lab.example import ANSWER, SCRIPT
-from minagent.lab.worker import CHECKPOINT, Phase
+from minagent.lab.worker import CHECKPOINT, Phase, Recording
 
 RunState = tuple[Session, int | None, list[Step]]
 """What a checkpoint brings back: session, cursor, trace."""
@@ -161,6 +162,20 @@ def test_recording_nothing_begins_at_the_first_question(tmp_path: Path):
     assert effects(lab) == ["add", "multiply"] * 2
 
 
+def test_the_errand_charges_and_mails_once_more_after_a_crash_without_checkpoint(tmp_path: Path):
+    """Tools that must not run twice do, and each step with a checkpoint keeps them from it (7.3.1)."""
+    seen = {}
+    for recording in get_args(Recording):
+        lab = CrashLab(tmp_path / recording, recording, "errand")
+        lab.run_to(3, "model")
+        lab.crash()
+        lab.resume()
+        lab.run()
+        seen[recording] = effects(lab)
+    errand = ["look_up_price", "charge_card", "send_mail"]
+    assert seen == {"nothing": errand * 2, "every step": errand}
+
+
 def test_a_process_that_somebody_else_kills_is_noticed(lab: CrashLab):
     """An instructor kills it from a terminal: the lab says so, and resumes."""
     lab.run_to(1, "tool")
@@ -233,7 +248,7 @@ def test_an_action_that_does_not_fit_says_what_does(lab: CrashLab, prepare: list
 
 def test_a_worker_leaves_when_its_parent_is_gone(tmp_path: Path):
     """The kernel is restarted, or dies: the child reads an end of file, and no orphan stays."""
-    orphan = worker.Worker(tmp_path, "every step")
+    orphan = worker.Worker(tmp_path, "every step", "arithmetic")
     orphan._to_child.close()
     orphan._process.wait(timeout=10)
     assert not in_process_table(orphan.pid)

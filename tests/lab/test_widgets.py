@@ -10,7 +10,7 @@ from minagent import save_checkpoint
 from minagent.lab.crashlab import CrashLab
 from minagent.lab.example import SCRIPT
 from minagent.lab.kernel_state import KernelState
-from minagent.lab.widgets import CrashLabView, KernelStateView
+from minagent.lab.widgets import CrashLabView, KernelStateView, NumberView
 
 
 def text(html: str) -> str:
@@ -115,3 +115,13 @@ def test_resume_in_the_view(kernel_view: Callable[[], KernelStateView]):
     save_checkpoint(view.kernel.path, there["session"], there["model"], there["steps"])
     assert press(view, "Crash", "Resume") == "Resumed: 2 messages, cursor 0, 0 steps in the trace."
     assert text(view.picture.value) == "● in memory: session | ● in memory: model | ● in memory: steps"
+
+
+def test_a_number_and_what_follows_from_it():
+    """Choosing another number says another sentence, in a line that is announced; limits hold."""
+    view = NumberView("cut after byte", 3, (0, 9), lambda n: f"{n} <b> bytes")
+    assert repr(view) == "cut after byte 3: 3 <b> bytes"
+    view.number.value = 99
+    assert view.said == "9 <b> bytes"
+    assert text(view.status.value) == "9 &lt;b&gt; bytes"
+    assert 'role="status"' in view.status.value
