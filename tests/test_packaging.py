@@ -62,7 +62,7 @@ def test_installed_by_default_are_the_four_packages_of_the_set():
 
 def test_the_gate_runs_the_readme_s_own_test_command():
     """What CI proves is what the README tells the reader to type."""
-    command = "python3 -m pip install uv && python3 -m uv run --group test pytest"
+    command = "python3 -m pip install uv && python3 -m uv run --group test pytest -n 2 --dist loadscope"
     assert f"```sh\n{command}\n```" in README
     assert (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()[-1] == command
 

@@ -195,7 +195,7 @@ def _knows(report: Report | None) -> str:
 def _disk(files: list[StoredFile]) -> str:
     if not files:
         return "empty"
-    older = ", ".join(f"{file.name} {file.verdict}" for file in files[1:])
+    older = ", ".join(f"{file.name.rpartition('.')[2]} {file.verdict}" for file in files[1:])
     return f"{files[0]}; older: {older}" if older else str(files[0])
 
 

@@ -6,6 +6,7 @@ One look: Okabe-Ito colours, markers, dashes and hatches beside them, names at t
 from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 BLUE, ORANGE, GREEN, BLACK = "#0072B2", "#D55E00", "#009E73", "#000000"
 STYLES = ((BLUE, "o", "-"), (ORANGE, "s", "--"), (GREEN, "^", ":"))
@@ -62,4 +63,5 @@ def byte_map(axes: Axes, undetected: Sequence[int], width: int = 64) -> None:
     bar.set_label("bits of a byte that can be flipped unnoticed")
     axes.set_xlabel("byte of the row")
     axes.set_ylabel("row")
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     axes.figure.set_facecolor("white")

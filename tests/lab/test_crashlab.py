@@ -138,6 +138,13 @@ def test_the_lab_as_text(lab: CrashLab):
     ]
 
 
+def test_the_lab_as_text_names_older_generations(lab: CrashLab):
+    """In short; nothing on the disk is said, too."""
+    assert "disk     empty" in str(lab)
+    lab.run()
+    assert str(lab).splitlines()[1].endswith("good, 7 messages; older: step-2 good, step-1 good")
+
+
 @pytest.mark.parametrize(("phase", "twice"), [("model", False), ("tool", False), ("result", True), ("save", True)])
 def test_a_crash_between_effect_and_save_repeats_the_effect(lab: CrashLab, phase: Phase, *, twice: bool):
     """What 7.3.6 is about: the checkpoint cannot know of an effect that came after it."""
