@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from minagent.errors import InvalidValue
-from minagent.messages import Message, check_message, pending_calls
+from minagent.messages import Message, check_message, check_sequence, pending_calls
 from minagent.models import Model
 from minagent.session import Session
 from minagent.tools import ToolRegistry
@@ -59,6 +59,7 @@ def step_once(agent: Agent, session: Session, model: Model, steps: list[Step]) -
         "paused" after tools have run: there is more to do, and now is the time to save. "done" after a plain answer.
 
     Raises:
+        InvalidMessages: the history contradicts itself, so no model can be asked; the error lists every problem.
         InvalidValue: the model's answer could not be saved; no tool has run for it.
         BaseException: whatever the model raises, and KeyboardInterrupt.
         In each case session, trace and cursor are as they were before.
@@ -79,6 +80,7 @@ def _step(agent: Agent, session: Session, model: Model, steps: list[Step]) -> Li
     messages = list(session.messages)
     calls = pending_calls(messages)
     if not calls:
+        check_sequence(messages)
         answer = model.complete(list(messages), agent.registry.schemas()).message
         _check_answer(answer, len(messages))
         messages.append(answer)

@@ -8,6 +8,7 @@ import pytest
 from minagent import (
     Agent,
     FakeModel,
+    InvalidMessages,
     InvalidValue,
     Message,
     ScriptExhausted,
@@ -137,3 +138,13 @@ def test_an_answer_that_could_not_be_saved_is_refused_before_its_tools_run(
         step_once(agent, session, model, steps)
     assert str(error.value) == said
     assert (runs, session, steps, model.cursor) == ([], before, [], 0)
+
+
+def test_a_history_that_contradicts_itself_is_not_sent_to_a_model(
+    agent: Agent, session: Session, model: FakeModel, steps: list[Step]
+):
+    """A new question after an unanswered call: providers refuse that, and for ever after (langgraph 531)."""
+    session.messages += [SCRIPT[0], Message("user", "hello?")]
+    with pytest.raises(InvalidMessages, match=r"messages\[2\]: dangling call 'c1'"):
+        step_once(agent, session, model, steps)
+    assert (model.cursor, steps) == (0, [])

@@ -2,6 +2,9 @@
 
 import hashlib
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -329,3 +332,19 @@ def test_what_a_killed_save_left_goes_at_the_next(three_saves: Path, session: Se
     save_checkpoint(three_saves, session, model, [])
     left = [file.name for file in three_saves.parent.iterdir() if file.name.endswith(".tmp")]
     assert left == [".other.json.abc.tmp"]
+
+
+def test_files_are_utf_8_whatever_the_locale(checkpoint: Checkpoint, tmp_path: Path):
+    """A process in the C locale, without UTF-8 mode, writes and reads the same bytes (crewAI 7256)."""
+    path = tmp_path / "session.json"
+    path.write_bytes(encode(checkpoint))
+    program = """
+import sys
+from minagent import FakeModel, recover_checkpoint, save_checkpoint
+checkpoint, _ = recover_checkpoint(sys.argv[1])
+save_checkpoint(sys.argv[1], checkpoint.session, FakeModel([]), checkpoint.steps)
+"""
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    subprocess.run([sys.executable, "-c", program, str(path)], env=environment, check=True)
+    assert recover_checkpoint(path)[0].session == checkpoint.session
+    assert "先算 2+3".encode() in path.read_bytes()

@@ -1,11 +1,12 @@
 """Messages: values, their JSON form, and every problem that a sequence of them can have."""
 
+import json
 from dataclasses import FrozenInstanceError
 from typing import Any
 
 import pytest
 
-from minagent import InvalidValue, Message, ToolCall, pending_calls, problems
+from minagent import InvalidValue, Message, Problem, ToolCall, pending_calls, problems
 
 
 def calls(*ids: str) -> Message:
@@ -22,10 +23,14 @@ USER = Message("user", "2+3?")
 ANSWER = Message("assistant", "5")
 
 
-def test_message_cannot_be_changed():
-    """A message is a value: no one changes a history behind its owner's back."""
+@pytest.mark.parametrize(
+    ("value", "field"),
+    [(USER, "content"), (ToolCall("c1", "add", {}), "name"), (Problem(0, "orphan result"), "kind")],
+)
+def test_values_cannot_be_changed(value: object, field: str):
+    """No one changes a history behind its owner's back."""
     with pytest.raises(FrozenInstanceError):
-        USER.content = "3+3?"  # type: ignore[misc]
+        setattr(value, field, "changed")
 
 
 @pytest.mark.parametrize("message", [USER, ANSWER, calls("c1", "c2"), result("c1"), Message("assistant", None)])
@@ -86,7 +91,10 @@ def test_unknown_role_is_refused_at_construction():
         ([USER, calls("c1", "c2"), result("c1")], []),
         ([calls("c1"), result("c1"), calls("c1"), result("c1")], []),
         ([calls("c1", "c1"), result("c1"), result("c1")], []),
+        ([Message("system", ""), Message("user", "")], []),
         ([USER, result("c1")], ["messages[1]: orphan result 'c1'"]),
+        ([result("c2"), calls("c1"), result("c1")], ["messages[0]: orphan result 'c2'"]),
+        ([result("c1"), calls("c2"), result("c2")], ["messages[0]: orphan result 'c1'"]),
         ([Message("tool", "5")], ["messages[0]: orphan result ''"]),
         ([calls("c1"), result("c1"), ANSWER, result("c1")], ["messages[3]: orphan result 'c1'"]),
         ([calls("c1"), result("c1"), result("c1")], ["messages[2]: second result 'c1'"]),
@@ -104,6 +112,12 @@ def test_unknown_role_is_refused_at_construction():
 def test_problems_lists_every_one_with_its_index(messages: list[Message], found: list[str]):
     """Each kind of contradiction is found where it is; the same id in a later turn, or twice in one, is none."""
     assert [str(problem) for problem in problems(messages)] == found
+    assert [str(problem) for problem in problems(from_disk(messages))] == found
+
+
+def from_disk(messages: list[Message]) -> list[Message]:
+    """Return the messages as they come back from JSON: equal, and none of their strings the same object."""
+    return [Message.from_json(form) for form in json.loads(json.dumps([m.to_json() for m in messages]))]
 
 
 @pytest.mark.parametrize(
@@ -122,3 +136,4 @@ def test_problems_lists_every_one_with_its_index(messages: list[Message], found:
 def test_pending_calls_are_the_open_ones_of_the_last_assistant_message(messages: list[Message], pending: list[str]):
     """What a crash among the tools of a step left undone, in the order in which it was asked for."""
     assert [call.id for call in pending_calls(messages)] == pending
+    assert [call.id for call in pending_calls(from_disk(messages))] == pending

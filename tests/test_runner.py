@@ -48,3 +48,23 @@ def test_an_interval_below_one_is_refused_before_anything_runs(
     with pytest.raises(ValueError, match="every must be at least 1"):
         run_with_checkpoints(agent, session, model, steps, tmp_path / "session.json", every=every)
     assert (model.cursor, steps) == (0, [])
+
+
+def test_a_save_that_fails_once_loses_nothing(
+    agent: Agent, session: Session, model: FakeModel, steps: list[Step], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """The disk is full after a tool has run: the error comes out, and going on later repeats no tool (openai 4615)."""
+    path = tmp_path / "session.json"
+    monkeypatch.setattr("os.fsync", refuse)
+    with pytest.raises(OSError, match="No space left"):
+        run_with_checkpoints(agent, session, model, steps, path, every=1)
+    monkeypatch.undo()
+    run_with_checkpoints(agent, session, model, steps, path, every=1)
+    loaded, loaded_model, loaded_steps = load_checkpoint(path, SCRIPT)
+    assert (loaded, loaded_model.cursor, loaded_steps) == (session, 3, steps)
+    assert [step.detail for step in steps][:2] == ["add -> 5", "multiply -> 20"]
+
+
+def refuse(descriptor: int) -> None:
+    """Raise what a full disk raises."""
+    raise OSError(28, "No space left on device")
