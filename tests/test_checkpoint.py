@@ -209,8 +209,9 @@ def three_saves(agent: Agent, session: Session, model: FakeModel, steps: list[St
 def test_loading_an_older_one_is_never_silent(three_saves: Path):
     """load_checkpoint keeps the chapter's three values, and warns."""
     three_saves.write_bytes(b"")
-    with pytest.warns(CheckpointPassedOver, match=r"loaded session\.json\.step-2; steps lost: 1"):
+    with pytest.warns(CheckpointPassedOver, match=r"loaded session\.json\.step-2; steps lost: 1") as warned:
         session, model, steps = load_checkpoint(three_saves, SCRIPT)
+    assert warned[0].filename == __file__
     assert (session.step_count, model.cursor, len(steps)) == (2, 2, 2)
 
 
@@ -265,9 +266,15 @@ def test_a_newer_document_is_not_passed_over_and_not_replaced(three_saves: Path,
     assert three_saves.read_bytes() == newer
 
 
-def test_another_session_s_generations_are_never_taken_for_this_one_s(three_saves: Path, agent: Agent):
+@pytest.mark.parametrize(
+    ("session_id", "created_at"),
+    [("other", "2026-01-01T00:00:00Z"), ("aaa", "2026-01-01T00:00:00Z"), ("demo", "2026-01-02T00:00:00Z")],
+)
+def test_another_session_s_generations_are_never_taken_for_this_one_s(
+    three_saves: Path, agent: Agent, session_id: str, created_at: str
+):
     """The same path is used for a new session: the old generations go, so that no fallback can reach them."""
-    other = init_session(agent, "another question", session_id="other", created_at="2026-01-02T00:00:00Z")
+    other = init_session(agent, "another question", session_id=session_id, created_at=created_at)
     save_checkpoint(three_saves, other, FakeModel(SCRIPT), [])
     assert sorted(file.name for file in three_saves.parent.iterdir()) == ["session.json", "session.json.step-0"]
 
@@ -297,6 +304,16 @@ def test_too_large_a_document_is_refused_both_ways(checkpoint: Checkpoint, monke
         decode(data)
     with pytest.raises(InvalidValue, match="could not be loaded again: larger than"):
         encode(checkpoint)
+
+
+def test_a_file_that_is_too_large_is_not_cut_and_believed(three_saves: Path, monkeypatch: pytest.MonkeyPatch):
+    """A good document and white space beyond the bound: the bound is on what is there, not on what is read."""
+    data = three_saves.read_bytes()
+    monkeypatch.setattr("minagent.checkpoint.MAX_BYTES", len(data))
+    three_saves.write_bytes(data + b" ")
+    _, report = recover_checkpoint(three_saves)
+    assert report.loaded == "session.json.step-2"
+    assert f"session.json: larger than {len(data)} bytes" in report.passed_over
 
 
 def test_too_deep_a_document_is_refused(checkpoint: Checkpoint):

@@ -112,3 +112,10 @@ def test_a_session_that_contradicts_itself_is_not_storable():
 def test_pending_calls_are_storable():
     """What is open at the end is work to do, not damage."""
     of(CALL).check_storable()
+
+
+def test_a_bad_value_in_a_message_is_named_by_its_path():
+    """The index of the message, of the call, and the way to the value."""
+    session = of(Message("user", "pay"), Message("assistant", "", [ToolCall("c1", "pay", {"when": {1}})]))
+    with pytest.raises(InvalidValue, match=r"messages\[1\]\.tool_calls\[0\]\.arguments\.when: set would not"):
+        session.check_storable()

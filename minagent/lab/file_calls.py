@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal, cast
 
-CALLS = ("open", "write", "fsync", "close", "replace", "link", "unlink", "mkdir", "listdir")
+CALLS = ("open", "write", "fsync", "close", "replace", "rename", "link", "unlink", "remove", "mkdir", "listdir")
 
 OPEN_IN_PYTHON = importlib.import_module("_pyio").open
 """Does what `open` does, by way of `os`. (Imported by name: it has no types.)"""
@@ -59,8 +59,8 @@ class Run:
     events: list[dict[str, Any]]
     """The file calls that it made or was about to make, in order.
 
-    Each has `call`, its name, and `path`, a name in the folder of the save, or "." for the folder itself. A replace
-    and a link have `to`; an open has `creates` and `truncates`; a write has `data`, in base64.
+    Each has `call`, its name, and `path`, a name in the folder of the save, or "." for the folder itself. A replace,
+    a rename and a link have `to`; an open has `creates` and `truncates`; a write has `data`, in base64.
     """
     ended: Ended
     error: str
@@ -186,7 +186,7 @@ class _Child:
 
 def _describe(name: str, paths: list[str | None], arguments: tuple[Any, ...]) -> dict[str, Any]:
     event: dict[str, Any] = {"call": name, "path": paths[0]}
-    if name in ("replace", "link"):
+    if name in ("replace", "rename", "link"):
         event["to"] = paths[1]
     if name == "open":
         event["creates"] = bool(arguments[1] & os.O_CREAT)

@@ -37,9 +37,10 @@ def grouped_bars(axes: Axes, groups: Mapping[str, Mapping[str, int]], unit: str)
     axes.set_yticks(range(len(groups)), list(groups))
     axes.invert_yaxis()
     axes.set_xlabel(unit)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.margins(x=0.15)
     if len(series) > 1:
-        axes.legend(frameon=False, loc="lower right")
+        axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=len(series))
     _finish(axes)
 
 

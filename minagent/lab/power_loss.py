@@ -87,7 +87,8 @@ def _changes(before: Disk, events: list[dict[str, str]]) -> Iterator[Change]:
     offsets: Counter[str] = Counter()
     fresh = itertools.count(max(names.values(), default=0) + 1)
     for event in events:
-        call, name = event["call"], event["path"]
+        call = {"rename": "replace", "remove": "unlink"}.get(event["call"], event["call"])
+        name = event["path"]
         if call == "open" and event["creates"] and name not in names:
             names[name] = next(fresh)
             yield Change("make", name, names[name])

@@ -134,6 +134,23 @@ def save_carelessly(path: Path, data: bytes) -> None:
     os.close(descriptor)
 
 
+def save_by_unlinking_first(path: Path, data: bytes) -> None:
+    """Write a temporary file, delete the old one, and only then rename: a moment with none."""
+    temporary = path.with_suffix(".tmp")
+    temporary.write_bytes(data)
+    path.unlink(missing_ok=True)
+    temporary.rename(path)
+
+
+def test_a_save_that_deletes_the_old_file_first_is_caught():
+    """By kills and by the model: rename and unlink are file calls, whichever function of os they come from."""
+    protocol = Protocol("unlink first", save_by_unlinking_first, load_json)
+    outcomes = survey(protocol, VERSIONS[:2], "kill")
+    assert [outcome.call for outcome in outcomes] == ["open", "write", "close", "unlink", "rename", "none"]
+    assert Counter(outcome.found for outcome in outcomes)["unreadable"] == 1
+    assert count(protocol, VERSIONS[:2], killed(record(protocol, VERSIONS[:2])))["unreadable"] == 1
+
+
 def test_a_save_that_a_reader_wrote_in_a_notebook_can_be_struck():
     """Its source is sent to the helper; it may use os, json and Path."""
     save_carelessly.__module__ = "__main__"
