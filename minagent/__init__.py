@@ -1,12 +1,13 @@
 """A small agent that survives crashes: the names a reader types.
 
-Modules by distance from the reader: runner, checkpoint, agent, session, models,
-tools, messages, generations, atomic, plain_json, errors.
+Modules by distance from the reader: runner, checkpoint, document, agent, session,
+models, tools, messages, generations, atomic, plain_json, errors.
 `minagent.lab` breaks things on purpose. Importing minagent starts nothing and loads the standard library alone.
 """
 
 from minagent.agent import Agent, Step, init_session, run_turn, step_once
-from minagent.checkpoint import Checkpoint, LoadReport, load_checkpoint, recover_checkpoint, save_checkpoint
+from minagent.checkpoint import LoadReport, load_checkpoint, recover_checkpoint, save_checkpoint
+from minagent.document import Checkpoint
 from minagent.errors import (
     CheckpointDamaged,
     CheckpointError,

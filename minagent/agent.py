@@ -11,10 +11,13 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from minagent.errors import InvalidValue
-from minagent.messages import Message, check_message, check_sequence, pending_calls
+from minagent.messages import Message, check_message, pending_calls
 from minagent.models import Model
 from minagent.session import Session
 from minagent.tools import ToolRegistry
+
+LONGEST_DETAIL = 500
+"""In characters: how much of a tool's result the trace repeats."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ def step_once(agent: Agent, session: Session, model: Model, steps: list[Step]) -
 
     Raises:
         InvalidMessages: the history contradicts itself, so no model can be asked; the error lists every problem.
-        InvalidValue: the model's answer could not be saved; no tool has run for it.
+        InvalidValue: the session, or the model's answer, could not be saved; no tool has run.
         BaseException: whatever the model raises, and KeyboardInterrupt.
         In each case session, trace and cursor are as they were before.
     """
@@ -77,10 +80,10 @@ def step_once(agent: Agent, session: Session, model: Model, steps: list[Step]) -
 
 
 def _step(agent: Agent, session: Session, model: Model, steps: list[Step]) -> Literal["paused", "done"]:
+    session.check_storable()  # before anything happens that could then not be saved
     messages = list(session.messages)
     calls = pending_calls(messages)
     if not calls:
-        check_sequence(messages)
         answer = model.complete(list(messages), agent.registry.schemas()).message
         _check_answer(answer, len(messages))
         messages.append(answer)
@@ -88,20 +91,25 @@ def _step(agent: Agent, session: Session, model: Model, steps: list[Step]) -> Li
     for call in calls:
         result = agent.registry.call(call)
         messages.append(Message("tool", result, tool_call_id=call.id))
-        steps.append(Step(len(steps), "tool_call", f"{call.name} -> {result}"))
+        steps.append(Step(len(steps), "tool_call", f"{call.name} -> {_shortened(result)}"))
     if not calls:
         steps.append(Step(len(steps), "final", messages[-1].content or ""))
     session.messages = messages
     return "paused" if calls else "done"
 
 
+def _shortened(result: str) -> str:
+    """Return what the trace says of a result, which stands whole in its message."""
+    return result if len(result) <= LONGEST_DETAIL else result[:LONGEST_DETAIL] + "…"
+
+
 def _check_answer(answer: Message, index: int) -> None:
     """Refuse an answer that could not be saved, or not be sent back to a model, while no tool has run for it."""
+    check_message(answer, f"messages[{index}]")
     if answer.role != "assistant":
         raise InvalidValue(f"messages[{index}].role", f"a model answers as assistant, not as {answer.role}")
     if not answer.content and not answer.tool_calls:
         raise InvalidValue(f"messages[{index}]", "the model gave neither text nor tool calls: ask it again")
-    check_message(answer, f"messages[{index}]")
 
 
 def run_turn(agent: Agent, session: Session, model: Model, steps: list[Step]) -> str:

@@ -20,7 +20,7 @@ def replace_atomically(path: Path, data: bytes) -> None:
         OSError: the disk refused. What `path` held before is still there, whole, unless the very last operation
             failed, the `fsync` of the folder: then the new bytes are there, whole, but may not outlive a power cut.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    _make_folder(path.parent)
     descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
     try:
         try:
@@ -34,6 +34,14 @@ def replace_atomically(path: Path, data: bytes) -> None:
             os.unlink(temporary)
         raise
     fsync_folder(path.parent)
+
+
+def _make_folder(folder: Path) -> None:
+    """Make a folder and those above it that are missing, each one's name forced to disk."""
+    if not folder.is_dir():
+        _make_folder(folder.parent)
+        folder.mkdir(exist_ok=True)
+        fsync_folder(folder.parent)
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

@@ -1,163 +1,25 @@
-"""The checkpoint document: what a run needs in order to go on in another process, in one JSON file.
+"""Saving a checkpoint and finding it again: a file with one document in it, and the generations before it beside it.
 
-    {
-      "session": {"id": "demo", "created_at": "2026-01-01T00:00:00Z", "metadata": {}, "messages": [...]},
-      "model_cursor": 1,
-      "steps": [{"index": 0, "kind": "tool_call", "detail": "add -> 5"}],
-      "version": 1,
-      "sha256": "fbcb0a9fc1e1c5a0..."
-    }
-
-    session         the conversation, as Session.snapshot gives it; what the tools returned is in its messages
-    model_cursor    the script item that comes next, counted from the script's start; null for a model without a script
-    steps           the trace so far
-    version         the version of this format, an integer
-    sha256          64 hex digits: SHA-256 of everything else in canonical form (compact JSON, keys sorted, UTF-8)
-
-Version history:
-
-    0   the chapter's own document: exactly `session`, `model_cursor` and `steps`; no version, no digest
-    1   adds `version` and `sha256`
-
-The digest is checked first, so that a damaged version number is not mistaken for a newer format. It tells accidents,
-not attacks: who can write the file can write a digest.
-
-Older generations stay beside the newest (see generations.py). Loading changes no file: where the newest is damaged, it
-takes the one before, and says so. An intact document that is newer than this module is refused, and nothing is taken in
-its place.
+A save proves that what it writes can be loaded, before it replaces anything. A load changes no file: where the newest
+checkpoint is damaged, it takes the one before, and says which, why, and how many steps are lost. An intact document
+that is newer than this version of minagent is refused; nothing older is taken in its place, and no save replaces it.
 
 Source: chapters 7.3.2, 7.3.4 and 7.3.7.
 """
 
-import hashlib
 import warnings
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 from minagent.agent import Step
-from minagent.errors import (
-    CheckpointDamaged,
-    CheckpointMissing,
-    CheckpointPassedOver,
-    CheckpointTooNew,
-    InvalidMessages,
-    InvalidValue,
-)
-from minagent.generations import numbered, save_generation
+from minagent.document import MAX_BYTES, Checkpoint, decode, encode
+from minagent.errors import CheckpointDamaged, CheckpointMissing, CheckpointPassedOver, InvalidValue
+from minagent.generations import Verdict, numbered, save_generation
 from minagent.messages import Message
 from minagent.models import FakeModel, Model
-from minagent.plain_json import canonical, check_storable, parse, readable, require, require_keys
 from minagent.session import Session
-
-VERSION = 1
-BLOCKS = {"session", "model_cursor", "steps"}
-MAX_BYTES = 256 * 2**20
-"""No larger file is read, or written."""
-
-
-@dataclass(frozen=True)
-class Checkpoint:
-    """The state of a run between two steps."""
-
-    session: Session
-    model_cursor: int | None
-    steps: list[Step]
-
-
-def encode(checkpoint: Checkpoint) -> bytes:
-    """Return the document as bytes, once they are proven to decode to an equal checkpoint.
-
-    Raises:
-        InvalidValue: a value would not come back equal; the error has its path.
-        InvalidMessages: the messages contradict themselves; the error lists every problem.
-    """
-    checkpoint.session.check_storable()
-    document = {
-        "session": checkpoint.session.snapshot(),
-        "model_cursor": checkpoint.model_cursor,
-        "steps": [asdict(step) for step in checkpoint.steps],
-        "version": VERSION,
-    }
-    data = readable({**document, "sha256": _digest(document)})
-    try:
-        came_back = decode(data)
-    except CheckpointDamaged as error:
-        raise InvalidValue("checkpoint", f"could not be loaded again: {error}") from error
-    if came_back != checkpoint:
-        raise InvalidValue("checkpoint", "would not come back equal")
-    return data
-
-
-def decode(data: bytes) -> Checkpoint:
-    """Return the checkpoint that `data` holds; the inverse of `encode`.
-
-    Raises:
-        CheckpointDamaged: the bytes are not a checkpoint, or not the one that was encoded.
-        CheckpointTooNew: the document is intact, but newer than this version of minagent.
-    """
-    try:
-        document = _migrate(_verified(_parse(data)))
-        fields = require_keys(document, BLOCKS, set(), "checkpoint")
-        steps = require(fields["steps"], list, "steps")
-        session = Session.restore(fields["session"])
-        session.check_storable()
-        return Checkpoint(
-            session=session,
-            model_cursor=require(fields["model_cursor"], (int, type(None)), "model_cursor"),
-            steps=[_restore_step(step, f"steps[{i}]") for i, step in enumerate(steps)],
-        )
-    except (InvalidValue, InvalidMessages) as error:
-        raise CheckpointDamaged(f"not a checkpoint: {error}") from error
-
-
-def _parse(data: bytes) -> dict[str, Any]:
-    if len(data) > MAX_BYTES:
-        raise CheckpointDamaged(f"larger than {MAX_BYTES} bytes")
-    try:
-        document = require(parse(data), dict, "document")
-        check_storable(document, "document")
-    except (ValueError, RecursionError) as error:
-        raise CheckpointDamaged(f"not a JSON document: {error}") from error
-    return dict(document)
-
-
-def _verified(document: dict[str, Any]) -> dict[str, Any]:
-    """Return the document without its digest, once that is found right. Version 0 has none."""
-    if document.keys() == BLOCKS:
-        return {**document, "version": 0}
-    found = document.pop("sha256", None)
-    if found is None:
-        raise CheckpointDamaged("no digest: the field sha256 is missing")
-    if found != (expected := _digest(document)):
-        raise CheckpointDamaged(f"the digest does not fit: the file says {found!r}, its content gives {expected!r}")
-    return document
-
-
-def _migrate(document: dict[str, Any]) -> dict[str, Any]:
-    """Return the three blocks as version 1 has them. Version 0 differs by the two fields alone."""
-    version = require(document.pop("version", None), int, "version")
-    if version > VERSION:
-        raise CheckpointTooNew(
-            f"this checkpoint has format version {version}, and this minagent knows versions up to {VERSION}: "
-            "update minagent to load it"
-        )
-    return document
-
-
-def _restore_step(value: Any, path: str) -> Step:
-    fields = require_keys(value, {"index", "kind", "detail"}, set(), path)
-    return Step(
-        require(fields["index"], int, f"{path}.index"),
-        require(fields["kind"], str, f"{path}.kind"),
-        require(fields["detail"], str, f"{path}.detail"),
-    )
-
-
-def _digest(document: dict[str, Any]) -> str:
-    return hashlib.sha256(canonical(document)).hexdigest()
 
 
 def save_checkpoint(path: str | PathLike[str], session: Session, model: Model, steps: Sequence[Step]) -> None:
@@ -166,35 +28,36 @@ def save_checkpoint(path: str | PathLike[str], session: Session, model: Model, s
     Raises:
         InvalidValue: a value would not come back equal; nothing was written.
         InvalidMessages: the messages contradict themselves; nothing was written.
-        CheckpointTooNew: what is there now is newer than this version of minagent; it was not replaced.
+        CheckpointTooNew: a checkpoint there is newer than this version of minagent; it was not replaced.
         OSError: the disk refused; the newest checkpoint is still there.
     """
     path = Path(path)
+    if not path.name:
+        raise InvalidValue("path", "a checkpoint needs the name of a file")
     data = encode(Checkpoint(session, model.cursor, list(steps)))
-    newest_is_bad = forget_others = False
-    if path.exists():
-        try:
-            newest = _read(path).session
-            forget_others = (newest.id, newest.created_at) != (session.id, session.created_at)
-        except (CheckpointDamaged, OSError):
-            newest_is_bad = True
-    save_generation(path, data, session.step_count, newest_is_bad=newest_is_bad, forget_others=forget_others)
+    save_generation(path, data, session.step_count, _verdict(path, session))
 
 
-def load_checkpoint(path: str | PathLike[str], script: Sequence[Message]) -> tuple[Session, FakeModel, list[Step]]:
-    """Load session, model and trace from `path`; the model's cursor stands where it stood, in the whole `script`.
+def _verdict(path: Path, session: Session) -> Verdict:
+    """Look at all files that are there: a session never falls back to the state of another that had its path."""
+    newest = _session_in(path) if path.exists() else None
+    older = {file: _session_in(file) for file in numbered(path).values()}
+    return Verdict(
+        newest_is_bad=path.exists() and newest is None,
+        newest_number=newest.step_count if newest is not None and _same(newest, session) else None,
+        unwanted=tuple(file for file, found in older.items() if found is None or not _same(found, session)),
+    )
 
-    Where the newest checkpoint is damaged, the one before it is taken, with the warning CheckpointPassedOver.
 
-    Raises:
-        CheckpointMissing, CheckpointDamaged, CheckpointTooNew: as `recover_checkpoint`.
-    """
-    checkpoint, report = recover_checkpoint(path)
-    if report.passed_over:
-        warnings.warn(str(report), CheckpointPassedOver, stacklevel=2)
-    model = FakeModel(script)
-    model.cursor = checkpoint.model_cursor
-    return checkpoint.session, model, checkpoint.steps
+def _session_in(file: Path) -> Session | None:
+    try:
+        return _read(file).session
+    except CheckpointDamaged:
+        return None
+
+
+def _same(one: Session, other: Session) -> bool:
+    return (one.id, one.created_at) == (other.id, other.created_at)
 
 
 @dataclass(frozen=True)
@@ -203,15 +66,36 @@ class LoadReport:
 
     loaded: str
     """The name of the file that was loaded."""
-    steps_lost: int
-    """How many steps it is behind the newest that was saved, as the names tell."""
+    steps_lost: int | None
+    """How many steps it is behind the newest that was saved, as the names tell; None if no name tells."""
     passed_over: tuple[str, ...]
     """The newer files that could not be loaded, each with the reason."""
 
     def __str__(self) -> str:
-        return (
-            f"loaded {self.loaded}; steps lost: {self.steps_lost}; passed over: {'; '.join(self.passed_over) or 'none'}"
-        )
+        lost = "unknown" if self.steps_lost is None else self.steps_lost
+        return f"loaded {self.loaded}; steps lost: {lost}; passed over: {'; '.join(self.passed_over) or 'none'}"
+
+
+def load_checkpoint(path: str | PathLike[str], script: Sequence[Message]) -> tuple[Session, FakeModel, list[Step]]:
+    """Load session, model and trace from `path`; the model's cursor stands where it stood, in the whole `script`.
+
+    Where the newest checkpoint is damaged, the one before it is taken, with the warning CheckpointPassedOver.
+
+    Raises:
+        InvalidValue: the checkpoint is of a model without a script; use recover_checkpoint.
+        CheckpointMissing, CheckpointDamaged, CheckpointTooNew: as `recover_checkpoint`.
+    """
+    checkpoint, report = recover_checkpoint(path)
+    if report.passed_over:
+        with warnings.catch_warnings():
+            # By default Python shows a warning once for each line of code: the second fallback would be silent.
+            warnings.filterwarnings("always", category=CheckpointPassedOver, append=True)
+            warnings.warn(str(report), CheckpointPassedOver, stacklevel=2)
+    if checkpoint.model_cursor is None:
+        raise InvalidValue("model_cursor", "saved with a model that has no script: load it with recover_checkpoint")
+    model = FakeModel(script)
+    model.cursor = checkpoint.model_cursor
+    return checkpoint.session, model, checkpoint.steps
 
 
 def recover_checkpoint(path: str | PathLike[str]) -> tuple[Checkpoint, LoadReport]:
@@ -233,9 +117,16 @@ def recover_checkpoint(path: str | PathLike[str]) -> tuple[Checkpoint, LoadRepor
         except (CheckpointDamaged, OSError) as error:
             passed_over.append(f"{file.name}: {error}")
         else:
-            lost = max(older, default=0) - checkpoint.session.step_count if passed_over else 0
-            return checkpoint, LoadReport(file.name, max(lost, 0), tuple(passed_over))
+            lost = _steps_lost(path, older, checkpoint.session.step_count) if passed_over else 0
+            return checkpoint, LoadReport(file.name, lost, tuple(passed_over))
     raise CheckpointDamaged(f"no checkpoint at {path} can be loaded: {'; '.join(passed_over)}")
+
+
+def _steps_lost(path: Path, older: dict[int, Path], loaded: int) -> int | None:
+    """Return how far the newest that was saved was ahead: the highest number, unless the newest file has none."""
+    if path.exists() and not any(path.samefile(file) for file in older.values()):
+        return None
+    return max(max(older, default=loaded) - loaded, 0)
 
 
 def _read(path: Path) -> Checkpoint:

@@ -5,7 +5,9 @@
     session.json.step-2
     session.json.step-1
     session.json.bad-1     a newest one that could not be loaded; the save after it has set it aside
-    .session.json.x7.tmp   what a process left that died in mid-save; the next save removes it
+
+    .session.json.step-4.k2x9f3ab.tmp and .session.json.newest.tmp
+                           what a process left that died in mid-save; the next save removes them
 
 A save first writes the new generation, whole and durable, under its number. Then it moves the name of the newest onto
 it. At no moment is that name missing, or on half a file: whoever reads it, now or after a crash, finds the generation
@@ -18,55 +20,81 @@ import contextlib
 import os
 import re
 from collections.abc import Iterable
-from itertools import count
+from dataclasses import dataclass
 from pathlib import Path
 
 from minagent.atomic import fsync_folder, replace_atomically
 
 KEPT = 3
-"""How many generations stay, the newest among them."""
+"""How many generations stay, the newest among them; and how many bad ones."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is known of the files that are there before a save."""
+
+    newest_is_bad: bool
+    """The newest cannot be loaded: it is kept under a name of its own."""
+    newest_number: int | None
+    """The number of the newest, if it is good and is to stay as an older generation."""
+    unwanted: tuple[Path, ...]
+    """Generations that cannot be loaded, or belong to something else that had the same name: they go."""
 
 
 def numbered(path: Path) -> dict[int, Path]:
     """Return the generations of `path` by their numbers, the highest first."""
-    pattern = re.compile(re.escape(path.name) + r"\.step-(\d+)")
+    return dict(sorted(_matching(path, r"{name}\.step-(0|[1-9][0-9]*)").items(), reverse=True))
+
+
+def _matching(path: Path, pattern: str) -> dict[int, Path]:
+    """Return the files beside `path` whose names fit, by the number in the name, or by their place among the others."""
+    expression = re.compile(pattern.format(name=re.escape(path.name)))
     found = {}
-    if path.parent.is_dir():
-        for name in os.listdir(path.parent):
-            if match := pattern.fullmatch(name):
-                found[int(match[1])] = path.with_name(name)
-    return dict(sorted(found.items(), reverse=True))
+    for place, name in enumerate(sorted(os.listdir(path.parent)) if path.parent.is_dir() else []):
+        match = expression.fullmatch(name)
+        if match and path.with_name(name).is_file():
+            found[int(match[1]) if match.lastindex else place] = path.with_name(name)
+    return found
 
 
-def save_generation(path: Path, data: bytes, number: int, *, newest_is_bad: bool, forget_others: bool) -> None:
+def save_generation(path: Path, data: bytes, number: int, verdict: Verdict) -> None:
     """Make `data` the newest generation of `path`, under this number.
-
-    A bad newest one is kept under a name of its own. With `forget_others` no older generation stays: they belong to
-    something else that had the same name, and must never be taken for generations of this.
 
     Raises:
         OSError: the disk refused. The newest is still what it was; or, where the error says so, it is the new one, but
             a power cut may undo that.
     """
-    if newest_is_bad:
-        os.link(path, _free_name(path))
-    if forget_others:
-        _remove(numbered(path).values())
-    generation = path.with_name(f"{path.name}.step-{number}")
-    replace_atomically(generation, data)
-    _move_name(path, generation)
+    _remove(_matching(path, r"\.{name}\.(?:step-[0-9]+\.[a-z0-9_]{{8}}|newest)\.tmp").values())
+    older = numbered(path)
+    if verdict.newest_number is not None and verdict.newest_number not in older:
+        older[verdict.newest_number] = _name(path, verdict.newest_number)
+        os.link(path, older[verdict.newest_number])
+    replace_atomically(_name(path, number), data)
+    if verdict.newest_is_bad:
+        _set_aside(path)
+    # A higher number is from a line that was given up: the run fell back, and has gone on otherwise. It goes before
+    # the new one can become the newest, lest a later fallback take it for the state before.
+    _remove(file for n, file in older.items() if n > number)
+    _move_name(path, _name(path, number))
+    before = {n: file for n, file in older.items() if n < number}
+    kept = sorted((n for n, file in before.items() if file not in verdict.unwanted), reverse=True)[: KEPT - 1]
     with contextlib.suppress(OSError):  # the save is done; what cannot be tidied up now is tidied up by the next one
-        _tidy(path, number)
+        _remove(file for n, file in before.items() if n not in kept)
 
 
-def _free_name(path: Path) -> Path:
-    return next(free for n in count(1) if not (free := path.with_name(f"{path.name}.bad-{n}")).exists())
+def _name(path: Path, number: int) -> Path:
+    return path.with_name(f"{path.name}.step-{number}")
+
+
+def _set_aside(path: Path) -> None:
+    bad = _matching(path, r"{name}\.bad-([1-9][0-9]*)")
+    os.link(path, path.with_name(f"{path.name}.bad-{max(bad, default=0) + 1}"))
+    _remove(file for _, file in sorted(bad.items(), reverse=True)[KEPT - 1 :])
 
 
 def _move_name(path: Path, generation: Path) -> None:
     # A hard link cannot replace a name, but a rename can: so link under a name that nobody reads, then rename.
     link = path.with_name(f".{path.name}.newest.tmp")
-    link.unlink(missing_ok=True)
     os.link(generation, link)
     os.replace(link, path)
     try:
@@ -76,18 +104,6 @@ def _move_name(path: Path, generation: Path) -> None:
         raise OSError(error.errno, said) from error
 
 
-def _tidy(path: Path, number: int) -> None:
-    """Remove what is older than the generations to keep, what is newer than the newest, and what died in mid-save.
-
-    A generation with a higher number is from a line that was given up: the run fell back, and has gone on otherwise.
-    """
-    generations = numbered(path)
-    kept = [n for n in generations if n <= number][:KEPT]
-    _remove(file for n, file in generations.items() if n not in kept)
-    names = os.listdir(path.parent)
-    _remove(path.with_name(name) for name in names if name.startswith(f".{path.name}.") and name.endswith(".tmp"))
-
-
 def _remove(files: Iterable[Path]) -> None:
-    for file in files:
+    for file in list(files):
         os.unlink(file)

@@ -89,16 +89,26 @@ class Message:
 
 def check_message(message: Message, path: str) -> None:
     """Raise InvalidValue with the path of the first part of a message that would not come back equal from disk."""
+    if type(message) is not Message:
+        raise InvalidValue(path, f"expected Message, found {type(message).__name__}")
     require(message.content, (str, type(None)), f"{path}.content")
     require(message.tool_call_id, (str, type(None)), f"{path}.tool_call_id")
     for i, call in enumerate(message.tool_calls):
-        require(call.id, str, f"{path}.tool_calls[{i}].id")
-        require(call.name, str, f"{path}.tool_calls[{i}].name")
-        check_storable(require(call.arguments, dict, where := f"{path}.tool_calls[{i}].arguments"), where)
+        where = f"{path}.tool_calls[{i}]"
+        if type(call) is not ToolCall:
+            raise InvalidValue(where, f"expected ToolCall, found {type(call).__name__}")
+        require(call.id, str, f"{where}.id")
+        require(call.name, str, f"{where}.name")
+        check_storable(require(call.arguments, dict, f"{where}.arguments"), f"{where}.arguments")
 
 
 ProblemKind = Literal[
-    "orphan result", "second result", "result before call", "dangling call", "empty assistant message"
+    "orphan result",
+    "second result",
+    "result before call",
+    "dangling call",
+    "empty assistant message",
+    "call or id on a message of another role",
 ]
 
 
@@ -122,11 +132,12 @@ def pending_calls(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
     They are not a problem: a crash among the tools of a step leaves the history so, and running them goes on.
     """
     results = list(takewhile(lambda m: m.role == "tool", reversed(messages)))
-    if len(results) == len(messages):
+    asker = messages[-len(results) - 1] if len(results) < len(messages) else None
+    if asker is None or asker.role != "assistant":
         return ()
     answered = Counter(result.tool_call_id for result in results)
     pending = []
-    for call in messages[-len(results) - 1].tool_calls:
+    for call in asker.tool_calls:
         if answered[call.id]:
             answered[call.id] -= 1
         else:
@@ -141,12 +152,14 @@ def problems(messages: Sequence[Message]) -> list[Problem]:
     turn only, since providers use the same ids again in later turns. Pending calls at the end are no problem.
     """
     found = []
-    open_ids: list[str] = []
-    answered: set[str] = set()
+    open_ids: list[str | None] = []
+    answered: set[str | None] = set()
     turn = 0
     for index, message in enumerate(messages):
+        if _has_what_is_not_its_own(message):
+            found.append(Problem(index, "call or id on a message of another role", message.tool_call_id))
         if message.role == "tool":
-            called = message.tool_call_id or ""
+            called = message.tool_call_id
             if called in open_ids:
                 open_ids.remove(called)
                 answered.add(called)
@@ -156,7 +169,8 @@ def problems(messages: Sequence[Message]) -> list[Problem]:
         found += [Problem(turn, "dangling call", call_id) for call_id in open_ids]
         if message.role == "assistant" and not message.content and not message.tool_calls:
             found.append(Problem(index, "empty assistant message"))
-        turn, open_ids, answered = index, [call.id for call in message.tool_calls], set()
+        turn, answered = index, set()
+        open_ids = [call.id for call in message.tool_calls] if message.role == "assistant" else []
     return found
 
 
@@ -166,7 +180,13 @@ def check_sequence(messages: Sequence[Message]) -> None:
         raise InvalidMessages("; ".join(map(str, found)))
 
 
-def _why_unmatched(call_id: str, answered: set[str], rest: Sequence[Message]) -> ProblemKind:
+def _has_what_is_not_its_own(message: Message) -> bool:
+    """Only an assistant calls tools; a tool message answers a call, and no other message does."""
+    calls_in_vain = message.role != "assistant" and bool(message.tool_calls)
+    return calls_in_vain or (message.role == "tool") == (message.tool_call_id is None)
+
+
+def _why_unmatched(call_id: str | None, answered: set[str | None], rest: Sequence[Message]) -> ProblemKind:
     if call_id in answered:
         return "second result"
     called_later = any(call.id == call_id for message in rest for call in message.tool_calls)

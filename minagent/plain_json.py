@@ -42,24 +42,48 @@ LARGEST_INT = 10**4300 - 1
 
 
 def check_storable(value: Any, path: str, depth: int = 0) -> None:
-    """Raise InvalidValue with the path of the first part of `value` that would not come back equal."""
-    kind = type(value)
+    """Raise InvalidValue with the path of the first part of `value` that would not come back equal.
+
+    `depth` is how deep `value` itself lies in what is nested at most 100 deep.
+    """
+    if flaw := _flaw(value, depth):
+        where, reason = flaw
+        raise InvalidValue(path + where, reason)
+
+
+def _flaw(value: Any, depth: int) -> tuple[str, str] | None:
+    """Return where in `value` its first flaw is, and what it is.
+
+    The path is built on the way back, if there is a flaw: a path for each of a million items would take its time.
+    """
     if depth > MAX_DEPTH:
-        raise InvalidValue(path, f"nested more than {MAX_DEPTH} deep, or in a circle")
-    if kind is dict:
-        for key, item in value.items():
-            if type(key) is not str:
-                raise InvalidValue(f"{path}[{key!r}]", f"a key must be str, found {type(key).__name__}")
-            check_storable(item, f"{path}.{key}" if key.isidentifier() else f"{path}[{key!r}]", depth + 1)
-    elif kind is list:
-        for index, item in enumerate(value):
-            check_storable(item, f"{path}[{index}]", depth + 1)
-    elif kind is float and not math.isfinite(value):
-        raise InvalidValue(path, f"{value} has no place in JSON")
-    elif kind is int and abs(value) > LARGEST_INT:
-        raise InvalidValue(path, "an integer of more than 4300 digits")
-    elif kind not in (str, int, float, bool, type(None)):
-        raise InvalidValue(path, f"{kind.__name__} would not come back equal from JSON")
+        return "", f"nested more than {MAX_DEPTH} deep, or in a circle"
+    if type(value) is dict:
+        return _flaw_in_dict(value, depth)
+    if type(value) is list:
+        flaws = ((index, _flaw(item, depth + 1)) for index, item in enumerate(value))
+        return next(((f"[{index}]{flaw[0]}", flaw[1]) for index, flaw in flaws if flaw), None)
+    reason = _flaw_of_leaf(value)
+    return None if reason is None else ("", reason)
+
+
+def _flaw_in_dict(value: dict[Any, Any], depth: int) -> tuple[str, str] | None:
+    for key, item in value.items():
+        if type(key) is not str:
+            return f"[{key!r}]", f"a key must be str, found {type(key).__name__}"
+        if flaw := _flaw(item, depth + 1):
+            return (f".{key}" if key.isidentifier() else f"[{key!r}]") + flaw[0], flaw[1]
+    return None
+
+
+def _flaw_of_leaf(value: Any) -> str | None:
+    if type(value) not in (str, int, float, bool, type(None)):
+        return f"{type(value).__name__} would not come back equal from JSON"
+    if type(value) is float and not math.isfinite(value):
+        return f"{value} has no place in JSON"
+    if type(value) is int and abs(value) > LARGEST_INT:
+        return "an integer of more than 4300 digits"
+    return None
 
 
 def require(value: Any, kind: type | tuple[type, ...], path: str) -> Any:

@@ -42,7 +42,7 @@ class Session:
         require(self.id, str, "id")
         require(self.created_at, str, "created_at")
         check_storable(require(self.metadata, dict, "metadata"), "metadata")
-        for index, message in enumerate(self.messages):
+        for index, message in enumerate(require(self.messages, list, "messages")):
             check_message(message, f"messages[{index}]")
         check_sequence(self.messages)
 

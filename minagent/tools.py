@@ -13,7 +13,7 @@ import copy
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar, get_origin, overload
+from typing import Any, Literal, TypeVar, get_args, get_origin, overload
 
 from minagent.errors import InvalidValue
 from minagent.messages import ToolCall
@@ -51,15 +51,14 @@ class Tool:
         """Run the function on a copy of `arguments`; raise TypeError if they do not fit its signature."""
         bound = self.signature.bind(**copy.deepcopy(arguments))
         for name, value in bound.arguments.items():
-            _check_type(name, value, self.signature.parameters[name].annotation)
-        result = self.function(*bound.args, **bound.kwargs)
-        return result if isinstance(result, str) else str(result)
+            _check_type(self.signature.parameters[name], value)
+        return str(self.function(*bound.args, **bound.kwargs))
 
 
 def _json_type(annotation: Any) -> Any:
     """Return the plain type behind an annotation, or None if JSON schema has no simple name for it."""
     plain = get_origin(annotation) or annotation
-    return plain if plain in JSON_TYPES else None
+    return plain if isinstance(plain, type) and plain in JSON_TYPES else None
 
 
 def _json_schema(annotation: Any) -> dict[str, str]:
@@ -67,13 +66,27 @@ def _json_schema(annotation: Any) -> dict[str, str]:
     return {} if plain is None else {"type": JSON_TYPES[plain]}
 
 
-def _check_type(name: str, value: Any, annotation: Any) -> None:
-    plain = _json_type(annotation)
-    if plain is None:
+def _check_type(parameter: inspect.Parameter, value: Any) -> None:
+    plain = _json_type(parameter.annotation)
+    if plain is None or parameter.kind is parameter.VAR_KEYWORD or value is parameter.default:
         return
     fits = isinstance(value, (int, float) if plain is float else plain)
     if not fits or (isinstance(value, bool) and plain is not bool):
-        raise TypeError(f"argument {name!r} must be {JSON_TYPES[plain]}, not {value!r}")
+        raise TypeError(f"argument {parameter.name!r} must be {JSON_TYPES[plain]}, not {value!r}")
+
+
+def _signature(function: Callable[..., Any], path: str) -> inspect.Signature:
+    """Return the signature of a function that can be a tool; raise InvalidValue if it cannot."""
+    if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
+        raise InvalidValue(path, "a tool is a plain function: it returns its result, and is not async or a generator")
+    try:
+        signature = inspect.signature(function, eval_str=True)
+    except (TypeError, ValueError, NameError) as error:
+        raise InvalidValue(path, f"the function's signature cannot be read: {error}") from error
+    for parameter in signature.parameters.values():
+        if parameter.kind is parameter.POSITIONAL_ONLY:
+            raise InvalidValue(path, f"{parameter.name!r} is positional-only, and a model gives arguments by name")
+    return signature
 
 
 class ToolRegistry:
@@ -90,17 +103,21 @@ class ToolRegistry:
         """Register a function under its own name, as `@register` or `@register(effect="read_only")`.
 
         Raises:
-            InvalidValue: a tool of that name is registered already.
+            InvalidValue: a tool of that name is registered already, or the function cannot be a tool.
         """
         if function is None:
             return lambda decorated: self._add(decorated, effect)
         return self._add(function, effect)
 
     def _add(self, function: ToolFunction, effect: Effect) -> ToolFunction:
-        name = function.__name__
+        name = getattr(function, "__name__", None)
+        if name is None:
+            raise InvalidValue("tools", f"{function!r} has no name: wrap it in a function of its own")
         if name in self.tools:
             raise InvalidValue(f"tools.{name}", "registered already; give the second function another name")
-        self.tools[name] = Tool(function, effect, inspect.signature(function, eval_str=True))
+        if effect not in get_args(Effect):
+            raise InvalidValue(f"tools.{name}.effect", f"expected one of {get_args(Effect)}, found {effect!r}")
+        self.tools[name] = Tool(function, effect, _signature(function, f"tools.{name}"))
         return function
 
     def schemas(self) -> list[dict[str, Any]]:
@@ -119,4 +136,12 @@ class ToolRegistry:
         try:
             return tool.run(tool_call.arguments)
         except Exception as error:
-            return f"error: {type(error).__name__}: {error}"
+            return _complaint(error)
+
+
+def _complaint(error: Exception) -> str:
+    # The tool may have had its effect before it raised: whatever happens here, the model must get an answer.
+    try:
+        return f"error: {type(error).__name__}: {error}"
+    except Exception:
+        return f"error: {type(error).__name__}"

@@ -21,6 +21,7 @@ LAYERS: list[set[str]] = [
     {"messages", "generations"},
     {"tools", "models", "session"},
     {"agent"},
+    {"document"},
     {"checkpoint"},
     {"runner"},
     {""},

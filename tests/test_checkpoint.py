@@ -1,10 +1,12 @@
 """The checkpoint document: it comes back equal, or it is refused with a reason."""
 
+import copy
 import hashlib
 import json
 import os
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,17 +20,20 @@ from minagent import (
     CheckpointPassedOver,
     CheckpointTooNew,
     FakeModel,
+    HistoryModel,
     InvalidMessages,
     InvalidValue,
     Message,
     Session,
     Step,
+    ToolCall,
     init_session,
     load_checkpoint,
     save_checkpoint,
     step_once,
 )
-from minagent.checkpoint import VERSION, Checkpoint, LoadReport, decode, encode, recover_checkpoint
+from minagent.checkpoint import LoadReport, recover_checkpoint
+from minagent.document import VERSION, Checkpoint, decode, encode
 from minagent.lab.example import SCRIPT
 from minagent.plain_json import canonical
 
@@ -76,7 +81,7 @@ def test_the_chapter_s_own_document_is_version_0(checkpoint: Checkpoint):
 
 def test_a_newer_document_is_refused_with_both_numbers(checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch):
     """Intact but newer: not damaged, and not understood."""
-    monkeypatch.setattr("minagent.checkpoint.VERSION", 2)
+    monkeypatch.setattr("minagent.document.VERSION", 2)
     data = encode(checkpoint)
     monkeypatch.undo()
     with pytest.raises(CheckpointTooNew, match=r"format version 2.*up to 1.*update minagent"):
@@ -126,12 +131,12 @@ def signed(document: dict[str, Any]) -> bytes:
     return json.dumps({**document, "sha256": hashlib.sha256(canonical(document)).hexdigest()}).encode()
 
 
-@pytest.mark.parametrize("version", ["one", None, 1.5, True])
+@pytest.mark.parametrize("version", ["one", None, 1.5, True, -7])
 def test_a_version_that_is_no_number_is_refused(checkpoint: Checkpoint, version: object):
     """Even under a good digest."""
     document = json.loads(encode(checkpoint))
     del document["sha256"]
-    with pytest.raises(CheckpointDamaged, match="version: expected int, found"):
+    with pytest.raises(CheckpointDamaged, match=r"version: expected int, found|no format version -7"):
         decode(signed({**document, "version": version}))
 
 
@@ -299,7 +304,7 @@ def test_a_session_that_contradicts_itself_is_refused_at_save(tmp_path: Path, se
 def test_too_large_a_document_is_refused_both_ways(checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch):
     """What could not be loaded again is not saved; what is too large is not read into memory whole."""
     data = encode(checkpoint)
-    monkeypatch.setattr("minagent.checkpoint.MAX_BYTES", len(data) - 1)
+    monkeypatch.setattr("minagent.document.MAX_BYTES", len(data) - 1)
     with pytest.raises(CheckpointDamaged, match="larger than"):
         decode(data)
     with pytest.raises(InvalidValue, match="could not be loaded again: larger than"):
@@ -309,17 +314,91 @@ def test_too_large_a_document_is_refused_both_ways(checkpoint: Checkpoint, monke
 def test_a_file_that_is_too_large_is_not_cut_and_believed(three_saves: Path, monkeypatch: pytest.MonkeyPatch):
     """A good document and white space beyond the bound: the bound is on what is there, not on what is read."""
     data = three_saves.read_bytes()
-    monkeypatch.setattr("minagent.checkpoint.MAX_BYTES", len(data))
+    monkeypatch.setattr("minagent.document.MAX_BYTES", len(data))
     three_saves.write_bytes(data + b" ")
     _, report = recover_checkpoint(three_saves)
     assert report.loaded == "session.json.step-2"
     assert f"session.json: larger than {len(data)} bytes" in report.passed_over
 
 
+@pytest.mark.parametrize(
+    ("cursor", "steps", "said"),
+    [
+        (-1, [], "model_cursor: counts from the script's start"),
+        (10**5000, [], "model_cursor: counts from the script's start"),
+        (1.0, [], "model_cursor: expected int or null, found float"),
+        (object(), [], "model_cursor: expected int or null, found object"),
+        (0, [Step(0, "final", {1, 2})], r"steps\[0\]\.detail: set would not come back equal"),  # type: ignore[arg-type]
+        (0, [Step(10**5000, "final", "")], r"steps\[0\]\.index: an integer of more than 4300 digits"),
+        (0, [(0, "final", "")], r"steps\[0\]: expected Step, found tuple"),
+    ],
+    ids=["negative", "endless", "float", "object", "a set", "an endless index", "a tuple"],
+)
+def test_a_cursor_or_a_trace_that_would_not_come_back_is_refused_by_its_path(
+    session: Session, cursor: Any, steps: list[Any], said: str
+):
+    """Whatever is wrong, the error is one of ours, and says where."""
+    with pytest.raises(InvalidValue, match=said):
+        encode(Checkpoint(session, cursor, steps))
+
+
+def test_messages_of_another_type_are_refused_by_their_path(session: Session):
+    """Only what comes back as what it was is saved."""
+    session.messages = [*session.messages, {"role": "user", "content": "hi"}]  # type: ignore[list-item]
+    with pytest.raises(InvalidValue, match=r"messages\[2\]: expected Message, found dict"):
+        encode(Checkpoint(session, 0, []))
+    session.messages = tuple(session.messages[:2])  # type: ignore[assignment]
+    with pytest.raises(InvalidValue, match="messages: expected list, found tuple"):
+        encode(Checkpoint(session, 0, []))
+
+
+def test_a_checkpoint_without_a_cursor_is_not_given_to_a_fake_model(tmp_path: Path, session: Session):
+    """It would answer from the start of its script."""
+    save_checkpoint(tmp_path / "session.json", session, HistoryModel(lambda _: SCRIPT[0]), [])
+    with pytest.raises(InvalidValue, match="load it with recover_checkpoint"):
+        load_checkpoint(tmp_path / "session.json", SCRIPT)
+    assert recover_checkpoint(tmp_path / "session.json")[0].model_cursor is None
+
+
+def test_every_fallback_is_said_not_only_the_first(three_saves: Path):
+    """Python shows a warning once for each line of code; ours each time."""
+    three_saves.write_bytes(b"")
+    with warnings.catch_warnings(record=True) as said:
+        warnings.resetwarnings()
+        for _ in range(3):
+            load_checkpoint(three_saves, SCRIPT)
+    assert len(said) == 3
+
+
+def test_arguments_of_any_storable_depth_can_be_saved_after_their_tool_has_run(
+    agent: Agent, session: Session, steps: list[Step]
+):
+    """What is not refused before the tool runs is not refused after."""
+    refused = []
+    for depth in range(90, 104):
+        value: Any = 0
+        for _ in range(depth):
+            value = [value]
+        mine, model = copy.deepcopy(session), FakeModel([Message("assistant", "", [ToolCall("c1", "x", {"x": value})])])
+        try:
+            step_once(agent, mine, model, steps)
+        except InvalidValue:
+            refused.append(depth)
+        else:
+            encode(Checkpoint(mine, model.cursor, []))
+    assert refused == [100, 101, 102, 103]
+
+
+def test_a_large_document_is_checked_in_time_proportional_to_its_size(session: Session):
+    """A path for each of its items would be quadratic: a 2 MB document took 17 seconds."""
+    session.metadata["k" * 20_000] = [1] * 300_000
+    assert decode(encode(Checkpoint(session, 0, []))).session == session
+
+
 def test_too_deep_a_document_is_refused(checkpoint: Checkpoint):
     """Within the limit it comes back; beyond it is refused when it is saved, and when it is loaded."""
     deep: list[Any] = []
-    for _ in range(94):
+    for _ in range(98):
         deep = [deep]
     checkpoint.session.metadata["deep"] = deep
     assert decode(encode(checkpoint)) == checkpoint
@@ -344,11 +423,12 @@ def test_only_the_owner_may_read_a_checkpoint(three_saves: Path):
 
 def test_what_a_killed_save_left_goes_at_the_next(three_saves: Path, session: Session, model: FakeModel):
     """Stale temporary files do not pile up."""
-    (three_saves.parent / ".session.json.abc.tmp").write_bytes(b"half")
-    (three_saves.parent / ".other.json.abc.tmp").write_bytes(b"not ours")
+    (three_saves.parent / ".session.json.step-4.k2x9f3ab.tmp").write_bytes(b"half")
+    (three_saves.parent / ".session.json.newest.tmp").write_bytes(b"half")
+    (three_saves.parent / ".session.json.1.step-4.k2x9f3ab.tmp").write_bytes(b"not ours")
     save_checkpoint(three_saves, session, model, [])
     left = [file.name for file in three_saves.parent.iterdir() if file.name.endswith(".tmp")]
-    assert left == [".other.json.abc.tmp"]
+    assert left == [".session.json.1.step-4.k2x9f3ab.tmp"]
 
 
 def test_files_are_utf_8_whatever_the_locale(checkpoint: Checkpoint, tmp_path: Path):

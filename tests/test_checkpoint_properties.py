@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minagent import Agent, FakeModel, InvalidValue, Message, Session, Step, ToolCall, ToolRegistry, step_once
-from minagent.checkpoint import Checkpoint, decode, encode
+from minagent.document import Checkpoint, decode, encode
 
 texts = st.text(st.characters(exclude_categories=()), max_size=8)
 """Any code points at all: NUL, lone surrogates, line separators."""

@@ -95,7 +95,18 @@ def test_unknown_role_is_refused_at_construction():
         ([USER, result("c1")], ["messages[1]: orphan result 'c1'"]),
         ([result("c2"), calls("c1"), result("c1")], ["messages[0]: orphan result 'c2'"]),
         ([result("c1"), calls("c2"), result("c2")], ["messages[0]: orphan result 'c1'"]),
-        ([Message("tool", "5")], ["messages[0]: orphan result ''"]),
+        (
+            [Message("tool", "5")],
+            ["messages[0]: call or id on a message of another role", "messages[0]: orphan result"],
+        ),
+        (
+            [Message("user", "hi", calls("c1").tool_calls)],
+            ["messages[0]: call or id on a message of another role"],
+        ),
+        (
+            [Message("user", "hi", tool_call_id="c1")],
+            ["messages[0]: call or id on a message of another role 'c1'"],
+        ),
         ([calls("c1"), result("c1"), ANSWER, result("c1")], ["messages[3]: orphan result 'c1'"]),
         ([calls("c1"), result("c1"), result("c1")], ["messages[2]: second result 'c1'"]),
         ([result("c1"), calls("c1")], ["messages[0]: result before call 'c1'"]),
@@ -131,6 +142,7 @@ def from_disk(messages: list[Message]) -> list[Message]:
         ([calls("c1"), result("c1")], []),
         ([calls("c1"), USER], []),
         ([result("c1")], []),
+        ([Message("user", "hi", calls("c1").tool_calls)], []),
     ],
 )
 def test_pending_calls_are_the_open_ones_of_the_last_assistant_message(messages: list[Message], pending: list[str]):

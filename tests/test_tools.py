@@ -1,5 +1,7 @@
 """Tools: a call always yields a text, and never changes what it was given."""
 
+import functools
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -94,3 +96,90 @@ def test_a_name_is_registered_once(registry: ToolRegistry):
 def test_an_empty_registry_says_so():
     """The model reads that there are no tools at all."""
     assert ToolRegistry().call(ToolCall("c1", "add", {})) == "error: unknown tool 'add'; known tools: none"
+
+
+async def ask() -> str:
+    """Return a coroutine, not a result."""
+    return "asked"
+
+
+def count_up() -> Iterator[int]:
+    """Return a generator, not a result."""
+    yield 1
+
+
+def by_position(a: int, /) -> int:
+    """Take an argument that has no name for a model."""
+    return a
+
+
+def unreadable(a: "NoSuchType") -> None:  # type: ignore[name-defined]  # noqa: F821
+    """Have an annotation that means nothing."""
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        (ask, "is not async or a generator"),
+        (count_up, "is not async or a generator"),
+        (by_position, "'a' is positional-only"),
+        (unreadable, "signature cannot be read: name 'NoSuchType'"),
+        (functools.partial(by_position, 1), "has no name: wrap it"),
+        (dict, "signature cannot be read"),
+    ],
+)
+def test_what_cannot_be_a_tool_is_refused_at_registration(function: Any, said: str):
+    """Not at the first call, when the model has asked for it."""
+    with pytest.raises(InvalidValue, match=said):
+        ToolRegistry().register(function)
+
+
+def test_an_unknown_effect_is_refused():
+    """A typing error must not make a tool safe to run twice."""
+    with pytest.raises(InvalidValue, match=r"tools\.by_name\.effect: expected one of"):
+
+        @ToolRegistry().register(effect="reed_only")  # type: ignore[call-overload, untyped-decorator]
+        def by_name() -> None: ...
+
+
+def test_keyword_arguments_and_defaults_of_another_type_are_taken():
+    """A tool may take any names, and a default may be None."""
+    registry = ToolRegistry()
+
+    @registry.register
+    def note(text: str, priority: int = None, **labels: str) -> str:  # type: ignore[assignment]  # noqa: RUF013
+        return f"{text} {priority} {labels}"
+
+    call = ToolCall("c1", "note", {"text": "hi", "priority": None, "to": "ann"})
+    assert registry.call(call) == "hi None {'to': 'ann'}"
+
+
+def test_an_exception_that_cannot_even_be_printed_is_a_text_for_the_model():
+    """The tool may have had its effect: the model must get an answer."""
+
+    class Mute(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError
+
+    registry = ToolRegistry()
+
+    @registry.register
+    def pay() -> None:
+        raise Mute
+
+    assert registry.call(ToolCall("c1", "pay", {})) == "error: Mute"
+
+
+def test_a_result_is_a_plain_str():
+    """A subclass of str might print as one thing before a crash and as another after."""
+
+    class Colour(str):
+        __slots__ = ()
+
+    registry = ToolRegistry()
+
+    @registry.register
+    def colour() -> Colour:
+        return Colour("red")
+
+    assert type(registry.call(ToolCall("c1", "colour", {}))) is str

@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from minagent.checkpoint import decode
-from minagent.errors import CheckpointError
+from minagent.checkpoint import recover_checkpoint
+from minagent.document import decode
+from minagent.errors import CheckpointError, CheckpointMissing
 from minagent.generations import numbered
 from minagent.lab.example import ExampleName
 from minagent.lab.ledger import Ledger
@@ -68,7 +69,8 @@ class CrashLab:
     def __init__(
         self, folder: Path | None = None, recording: Recording = "every step", example: ExampleName = "arithmetic"
     ) -> None:
-        self._temporary = tempfile.TemporaryDirectory(prefix="minagent-", ignore_cleanup_errors=True)
+        if folder is None:
+            self._temporary = tempfile.TemporaryDirectory(prefix="minagent-", ignore_cleanup_errors=True)
         self.folder = folder or Path(self._temporary.name, "lab")
         self.recording = recording
         self.example = example
@@ -98,6 +100,9 @@ class CrashLab:
         except WorkerDied as error:
             self.state = "dead"
             return self._say(f"The process died, and not by this lab: {error}")
+        except BaseException:
+            self.state = "dead"  # an interrupt: the worker has ended its process
+            raise
         return self._say_where("")
 
     def run_to(self, step: int, phase: Phase) -> str:
@@ -126,8 +131,7 @@ class CrashLab:
         """Start a new process after a crash. It loads what the disk holds, or begins anew if that is nothing."""
         if self.state != "dead":
             raise NotNow(f"There is nothing to resume: the process is {self.state}. Press {WAY_ON[self.state]}.")
-        found = "from the checkpoint" if self.files() else "from the first question: the disk holds nothing"
-        return self._start(f"Resumed in a new process, {found}.")
+        return self._start(f"Resumed in a new process, {self._what_loads()}.")
 
     def reset(self) -> str:
         """Bring back the start: no process, an empty disk, a world that saw nothing."""
@@ -164,6 +168,15 @@ class CrashLab:
         self.process = Worker(self.folder, self.recording, self.example)
         self.state = "running"
         return self._say_where(said)
+
+    def _what_loads(self) -> str:
+        try:
+            _, report = recover_checkpoint(self.folder / CHECKPOINT)
+        except CheckpointMissing:
+            return "from the first question: the disk holds nothing"
+        except CheckpointError as error:
+            return f"which can load nothing: {error}"
+        return str(report) if report.passed_over else "from the checkpoint"
 
     def _living(self, action: str) -> Worker:
         if self.process is None or self.state != "running":

@@ -18,6 +18,7 @@ How it works: the child replaces the functions in `os` by ones that first say wh
 import base64
 import builtins
 import errno
+import fcntl
 import importlib
 import inspect
 import io
@@ -26,6 +27,7 @@ import os
 import signal
 import subprocess
 import sys
+import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,7 +62,8 @@ class Run:
     """The file calls that it made or was about to make, in order.
 
     Each has `call`, its name, and `path`, a name in the folder of the save, or "." for the folder itself. A replace,
-    a rename and a link have `to`; an open has `creates` and `truncates`; a write has `data`, in base64.
+    a rename and a link have `to`; an open has `creates` and `truncates`; a write has `offset`, and
+    `data`, in base64.
     """
     ended: Ended
     error: str
@@ -74,7 +77,9 @@ class Helper:
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        if error is not None:  # an interrupt, in a save that never ends: the child of the helper goes with it
+            os.killpg(self._process.pid, signal.SIGKILL)
         self._process.communicate()
 
     def run(self, save: Callable[[Path, bytes], None], path: Path, data: bytes, strike: Strike) -> Run:
@@ -93,7 +98,7 @@ class Helper:
 
 def _reference(function: Callable[..., Any]) -> dict[str, str]:
     if function.__module__ == "__main__":
-        return {"name": function.__name__, "source": inspect.getsource(function)}
+        return {"name": function.__name__, "source": textwrap.dedent(inspect.getsource(function))}
     return {"name": function.__name__, "module": function.__module__}
 
 
@@ -141,7 +146,7 @@ class _Child:
         io.open = builtins.open = OPEN_IN_PYTHON
         try:
             save(self.path, data)
-        except Exception as error:
+        except BaseException as error:
             self._say({"raised": f"{type(error).__name__}: {error}"})
         os._exit(0)
 
@@ -150,17 +155,25 @@ class _Child:
 
     def _watched(self, name: str) -> Callable[..., Any]:
         def call(*arguments: Any, **options: Any) -> Any:
-            paths = [self._name(argument) for argument in arguments[:2]]
-            if paths[0] is None:  # not in the folder of the save: none of our business
+            paths = [self._name(argument) for argument in (*arguments, *options.values())[:2]]
+            if not any(paths):  # not in the folder of the save: none of our business
                 return self.real[name](*arguments, **options)
             self.number += 1
             self._say(_describe(name, paths, arguments))
             result = self._struck(name, arguments, options)
-            if name == "open":
-                self.open_files[result] = paths[0]
+            self._follow(name, paths, arguments, result)
             return result
 
         return call
+
+    def _follow(self, name: str, paths: list[str | None], arguments: tuple[Any, ...], result: Any) -> None:
+        """Keep in mind which open file has which name: a renamed one has the new."""
+        if name == "open" and paths[0] is not None:
+            self.open_files[result] = paths[0]
+        elif name == "close":
+            self.open_files.pop(arguments[0], None)
+        elif name in ("replace", "rename"):
+            self.open_files = {n: paths[1] or "" if old == paths[0] else old for n, old in self.open_files.items()}
 
     def _name(self, argument: Any) -> str | None:
         """Return the name in the folder of the save that an argument means; None if it means something else."""
@@ -192,7 +205,10 @@ def _describe(name: str, paths: list[str | None], arguments: tuple[Any, ...]) ->
         event["creates"] = bool(arguments[1] & os.O_CREAT)
         event["truncates"] = bool(arguments[1] & os.O_TRUNC)
     if name == "write":
-        event["data"] = base64.b64encode(bytes(arguments[1])).decode()
+        descriptor, data = arguments
+        appends = fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_APPEND
+        event["offset"] = os.fstat(descriptor).st_size if appends else os.lseek(descriptor, 0, os.SEEK_CUR)
+        event["data"] = base64.b64encode(bytes(data)).decode()
     return event
 
 

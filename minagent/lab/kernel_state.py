@@ -9,6 +9,7 @@ names of the notebook itself. (Killing a process is the crash lab's part. Killin
 have its place here, beside `crash`.)
 """
 
+import warnings
 from collections.abc import MutableMapping, Sequence
 from os import PathLike
 from typing import Any
@@ -40,9 +41,11 @@ class KernelState:
 
     def resume(self) -> str:
         """Bring the three variables back from disk, and say what came; raise CheckpointError if nothing can."""
-        session, model, steps = load_checkpoint(self.path, self.script)
+        with warnings.catch_warnings(record=True) as said:
+            session, model, steps = load_checkpoint(self.path, self.script)
         self.namespace.update(session=session, model=model, steps=steps)
-        return f"Resumed: {len(session.messages)} messages, cursor {model.cursor}, {len(steps)} steps in the trace."
+        came = f"Resumed: {len(session.messages)} messages, cursor {model.cursor}, {len(steps)} steps in the trace."
+        return " ".join([came, *(f"But: {warning.message}." for warning in said)])
 
     def alive(self) -> dict[str, bool]:
         """Return for each of the three names whether the namespace has it."""

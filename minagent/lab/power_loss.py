@@ -1,7 +1,7 @@
 """What can survive a power loss: a model of the page cache, and every disk that it allows.
 
-    disks = survivors(protocol, [old, new])      # every disk that a power loss during or after the save may leave
-    count(protocol, [old, new], disks)           # how many of them load as old, as new, or not at all
+    recording = record(protocol, [old, new])
+    count(protocol, [old, new], survivors(recording))     # how many cases load as old, as new, or not at all
 
 What a process writes is in memory first, in the *page cache*; the system writes it to disk when it likes. The rules:
 
@@ -24,15 +24,18 @@ import itertools
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from minagent.lab.faults import Found, what_loads
 from minagent.lab.file_calls import NO_STRIKE, Helper
 from minagent.lab.protocols import Protocol
 
 BLOCKS = 3
+FOLDER = 0
+"""Stands for the folder where a number stands for a content."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +46,11 @@ class Change:
     """"make", "cut", "write", "replace", "link", "unlink"; or "fsync", which is no change but forces others."""
     name: str
     content: int
-    """Which content it is about, as a number; 0 is the folder."""
+    """Which content it is about, as a number."""
     offset: int = 0
     data: bytes = b""
+    to: str = ""
+    """The new name, of a replace or a link."""
 
 
 @dataclass(frozen=True)
@@ -70,45 +75,58 @@ class Recording:
 
 
 def record(protocol: Protocol, versions: list[bytes]) -> Recording:
-    """Run a save for real, after those of the older versions, and return what it does."""
+    """Run a save for real, after those of the older versions, and return what it does.
+
+    Raises:
+        ValueError: the save raised; or it does something that the harness does not see, so that no count could be
+            believed.
+    """
     with tempfile.TemporaryDirectory(prefix="minagent-") as folder, Helper() as helper:
         path = Path(folder, "session.json")
         for version in versions[:-1]:
             helper.run(protocol.save, path, version, NO_STRIKE)
         stats = {file.name: (os.stat(file).st_ino, file.read_bytes()) for file in Path(folder).iterdir()}
         before = Disk(tuple((name, n) for name, (n, _) in stats.items()), tuple({*stats.values()}))
-        return Recording(
-            before, tuple(_changes(before, helper.run(protocol.save, path, versions[-1], NO_STRIKE).events))
-        )
+        run = helper.run(protocol.save, path, versions[-1], NO_STRIKE)
+        if run.ended != "finished":
+            raise ValueError(f"the save {run.ended} {run.error}")
+        recording = Recording(before, tuple(_changes(before, run.events)))
+        there = {file.name: file.read_bytes() for file in Path(folder).iterdir()}
+        if apply(before, recording.changes).files() != there:
+            raise ValueError("the save does something that cannot be followed, such as a file in another folder")
+        return recording
 
 
-def _changes(before: Disk, events: list[dict[str, str]]) -> Iterator[Change]:
+def _changes(before: Disk, events: list[dict[str, Any]]) -> Iterator[Change]:
     names = dict(before.names)
-    offsets: Counter[str] = Counter()
     fresh = itertools.count(max(names.values(), default=0) + 1)
     for event in events:
         call = {"rename": "replace", "remove": "unlink"}.get(event["call"], event["call"])
         name = event["path"]
+        if name is None:
+            continue  # something from elsewhere; the check at the end of record will notice
         if call == "open" and event["creates"] and name not in names:
             names[name] = next(fresh)
             yield Change("make", name, names[name])
         elif call == "open" and event["truncates"]:
             yield Change("cut", name, names[name])
         elif call == "write":
-            data = base64.b64decode(event["data"])
-            size = -(-len(data) // BLOCKS)
-            for start in range(0, len(data), size):
-                yield Change("write", name, names[name], offsets[name] + start, data[start : start + size])
-            offsets[name] += len(data)
+            yield from _blocks(name, names[name], event["offset"], base64.b64decode(event["data"]))
         elif call == "fsync":
-            yield Change("fsync", name, names.get(name, 0))
+            yield Change("fsync", name, FOLDER if name == "." else names[name])
         elif call in ("replace", "link"):
             names[event["to"]] = names[name]
-            yield Change(call, f"{name}>{event['to']}", names[name])
+            yield Change(call, name, names[name], to=event["to"])
         elif call == "unlink" and name in names:
             yield Change("unlink", name, names[name])
         if call in ("replace", "unlink"):
             names.pop(name, None)
+
+
+def _blocks(name: str, content: int, offset: int, data: bytes) -> Iterator[Change]:
+    size = -(-len(data) // BLOCKS)
+    for start in range(0, len(data), size or 1):
+        yield Change("write", name, content, offset + start, data[start : start + size])
 
 
 def survivors(recording: Recording) -> Iterator[tuple[int, Disk]]:
@@ -132,7 +150,7 @@ def killed(recording: Recording) -> Iterator[tuple[int, Disk]]:
 
 
 def _forced(change: Change, later: tuple[Change, ...]) -> bool:
-    about = change.content if change.kind in ("cut", "write") else 0
+    about = change.content if change.kind in ("cut", "write") else FOLDER
     return any(other.kind == "fsync" and other.content == about for other in later)
 
 
@@ -149,16 +167,15 @@ def apply(disk: Disk, changes: list[Change] | tuple[Change, ...]) -> Disk:
             head = rest[: change.offset].ljust(change.offset, b"\0")
             contents[change.content] = head + change.data + rest[change.offset + len(change.data) :]
         elif change.kind in ("replace", "link"):
-            old, new = change.name.split(">")
-            names[new] = change.content
-            if change.kind == "replace" and names.get(old) == change.content:
-                del names[old]
+            names[change.to] = change.content
+            if change.kind == "replace" and names.get(change.name) == change.content:
+                del names[change.name]
         elif change.kind == "unlink":
             names.pop(change.name, None)
     return Disk(tuple(sorted(names.items())), tuple(sorted(contents.items())))
 
 
-def count(protocol: Protocol, versions: list[bytes], disks: Iterator[tuple[int, Disk]]) -> Counter[Found]:
+def count(protocol: Protocol, versions: list[bytes], disks: Iterable[tuple[int, Disk]]) -> Counter[Found]:
     """Put each disk into a real folder, load it, and count what loads."""
     seen: dict[Disk, Found] = {}
     counted: Counter[Found] = Counter()

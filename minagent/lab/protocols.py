@@ -22,7 +22,7 @@ from typing import Any
 
 from minagent import FakeModel, recover_checkpoint, save_checkpoint
 from minagent.atomic import replace_atomically
-from minagent.checkpoint import decode, encode
+from minagent.document import decode, encode
 
 
 @dataclass(frozen=True)

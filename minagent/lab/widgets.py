@@ -4,7 +4,8 @@ Colours come from the page's theme, so that light and dark both read; each state
 of class `minagent-status` has the role "status": screen readers speak what it says.
 """
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from html import escape
 from typing import Any
 
@@ -61,14 +62,20 @@ class _View(ipywidgets.VBox):
 
     def _pressed(self, action: Callable[[], str]) -> Callable[[Any], None]:
         def handler(_: Any) -> None:
-            # JupyterLab shows what a handler raises in its log console only, where no reader looks.
-            try:
+            with self._errors_shown():
                 self.status.value = _status(action())
-            except Exception as error:
-                self.status.value = _status(f"{type(error).__name__}: {error}", error=True)
-            self.redraw()
+            with self._errors_shown():
+                self.redraw()
 
         return handler
+
+    @contextlib.contextmanager
+    def _errors_shown(self) -> Iterator[None]:
+        # JupyterLab shows what a handler raises in its log console only, where no reader looks.
+        try:
+            yield
+        except (Exception, KeyboardInterrupt) as error:
+            self.status.value = _status(f"{type(error).__name__}: {error}", error=True)
 
     def redraw(self) -> None:
         """Show the model as it is now."""
@@ -125,7 +132,7 @@ class CrashLabView(_View):
         report = self.lab.report
         if report is None or self.lab.process is None:
             return _list([word], "")
-        trace = ", ".join(report.trace) or "empty"
+        trace = escape(", ".join(report.trace)) or "empty"
         return _list(
             [f"{word}, pid {self.lab.process.pid}", f"step {report.step}", f"messages: {report.messages}",
              f"cursor: {report.cursor}", f"trace: {trace}"], "",
@@ -137,7 +144,7 @@ class CrashLabView(_View):
 
     def _world(self) -> str:
         effects = [
-            f"{effect['name']} → {escape(effect['result'])}"
+            f"{escape(effect['name'])} → {escape(effect['result'])}"
             + (f' <span class="minagent-repeat">⟲ repeat {effect["repeat"]}</span>' if effect["repeat"] else "")
             for effect in self.lab.ledger.effects()
         ]
@@ -176,8 +183,11 @@ class NumberView(ipywidgets.VBox):
         self._redraw(None)
 
     def _redraw(self, _: Any) -> None:
-        self.said = self._say(self.number.value)
-        """The sentence that is shown."""
+        try:
+            self.said = self._say(self.number.value)
+            """The sentence that is shown."""
+        except Exception as error:
+            self.said = f"{type(error).__name__}: {error}"
         self.status.value = STYLE + _status(self.said)
 
     def __repr__(self) -> str:

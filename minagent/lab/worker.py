@@ -21,6 +21,8 @@ A child whose parent is gone reads an end of file instead of "go", and leaves.
 import contextlib
 import subprocess
 import sys
+import tempfile
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -74,17 +76,22 @@ class Worker:
     """The child, as the parent holds it. It stands before its first phase when the constructor returns."""
 
     def __init__(self, folder: Path, recording: Recording, example: ExampleName) -> None:
+        # A file, since a pipe that nobody reads fills up, and then the child waits for ever.
+        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the child
         # A session of its own: Jupyter interrupts a cell by a signal to the kernel's whole group of processes.
         self._process = subprocess.Popen(
             [sys.executable, "-m", "minagent.lab.worker", str(folder), recording, example],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=self._complaints,
             start_new_session=True,
         )
         self._to_child = cast(IO[bytes], self._process.stdin)
         self._from_child = cast(IO[bytes], self._process.stdout)
         self.pid = self._process.pid
+        # A lab that is dropped takes its process with it; so does the end of Python.
+        self.kill = weakref.finalize(self, _kill, self._process)
+        """Send SIGKILL, and wait until the process is gone from the process table."""
         self.report = self._read()
 
     def proceed(self) -> Report | None:
@@ -99,23 +106,27 @@ class Worker:
         self.report = self._read()
         return self.report
 
-    def kill(self) -> None:
-        """Send SIGKILL, and wait until the process is gone from the process table."""
-        self._process.kill()
-        self._reap()
-
     def _read(self) -> Report | None:
-        line = self._from_child.readline()
+        try:
+            line = self._from_child.readline()
+        except BaseException:
+            # A reader presses Interrupt: where the child stands is not known any more, and would be told wrong for
+            # ever after. So it goes.
+            self.kill()
+            raise
         if line:
             return Report(**parse(line))
-        complaint = self._reap()
+        self._process.communicate()
         if self._process.returncode != 0:
+            self._complaints.seek(0)
+            complaint = self._complaints.read().decode(errors="replace")
             raise WorkerDied(f"process {self.pid} ended with code {self._process.returncode}. {complaint}")
         return None
 
-    def _reap(self) -> str:
-        _, complaint = self._process.communicate()
-        return complaint.decode(errors="replace")
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.communicate()
 
 
 class _WatchedModel(FakeModel):

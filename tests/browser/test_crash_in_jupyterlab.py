@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from minagent.checkpoint import decode
+from minagent.document import decode
 from minagent.lab.ledger import Ledger
 from minagent.lab.worker import CHECKPOINT, LEDGER
 from tests.browser.jupyterlab import browser, find_browser, jupyterlab, open_and_run, serve

@@ -1,10 +1,12 @@
 """The crash lab: real processes, killed and resumed."""
 
+import gc
 import itertools
 import os
 import shutil
 import signal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import get_args
 
 import pytest
@@ -217,7 +219,7 @@ def test_a_damaged_newest_checkpoint_costs_one_step(lab: CrashLab, uninterrupted
         ("session.json", "bad"),
         ("session.json.step-1", "good"),
     ]
-    lab.resume()
+    assert lab.resume().startswith("Resumed in a new process, loaded session.json.step-1; steps lost: 1; passed over")
     lab.run()
     assert saved(lab) == uninterrupted
     assert effects(lab) == ["add", "multiply", "multiply"]
@@ -256,10 +258,47 @@ def test_an_action_that_does_not_fit_says_what_does(lab: CrashLab, prepare: list
 def test_a_worker_leaves_when_its_parent_is_gone(tmp_path: Path):
     """The kernel is restarted, or dies: the child reads an end of file, and no orphan stays."""
     orphan = worker.Worker(tmp_path, "every step", "arithmetic")
+    orphan.kill.detach()  # as if the parent had no time for it
     orphan._to_child.close()
     orphan._process.wait(timeout=10)
     assert not in_process_table(orphan.pid)
-    assert b"the parent is gone" in (orphan._process.stderr or open(os.devnull, "rb")).read()  # noqa: SIM115
+    orphan._complaints.seek(0)
+    assert b"the parent is gone" in orphan._complaints.read()
+
+
+def test_a_lab_that_is_dropped_takes_its_process_with_it(tmp_path: Path):
+    """A cell is run twice: the first lab is gone, and so is its process."""
+    lab = CrashLab(tmp_path)
+    lab.step()
+    assert lab.process is not None
+    pid = lab.process.pid
+    del lab
+    gc.collect()
+    assert not in_process_table(pid)
+
+
+def test_an_interrupt_leaves_no_wrong_view(lab: CrashLab, monkeypatch: pytest.MonkeyPatch):
+    """Where the process stands is not known any more: it is killed, and the lab says that it is dead."""
+    lab.run_to(0, "tool")
+    assert lab.process is not None
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(lab.process, "_from_child", SimpleNamespace(readline=interrupt))
+    with pytest.raises(KeyboardInterrupt):
+        lab.step()
+    assert (lab.state, in_process_table(lab.process.pid)) == ("dead", False)
+    lab.resume()
+    lab.run()
+    assert lab.state == "done"
+
+
+def test_a_talkative_process_does_not_stop_for_want_of_a_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """More than a pipe holds, on its standard error."""
+    monkeypatch.setenv("PYTHONVERBOSE", "2")
+    lab = CrashLab(tmp_path)
+    assert lab.run().startswith("Done")
 
 
 def test_loading_before_the_first_save_is_an_error(lab: CrashLab):

@@ -27,6 +27,20 @@ def test_crash_and_resume_bring_back_equal_objects(
     assert namespace["session"] is not session
 
 
+def test_a_resume_from_an_older_checkpoint_says_so(
+    agent: Agent, session: Session, model: FakeModel, steps: list[Step], tmp_path: Path
+):
+    """In the sentence, where the reader looks."""
+    path = tmp_path / "session.json"
+    for _ in range(2):
+        step_once(agent, session, model, steps)
+        save_checkpoint(path, session, model, steps)
+    path.write_bytes(b"")
+    said = KernelState({}, path, SCRIPT).resume()
+    assert said.startswith("Resumed: 4 messages, cursor 1, 1 steps in the trace. But: loaded session.json.step-1")
+    assert "steps lost: 1" in said
+
+
 def test_a_second_crash_finds_nothing():
     """Pressing the button twice is no error."""
     assert crash({}) == "Nothing to crash: they are gone already."

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from minagent import save_checkpoint
+from minagent import ToolCall, save_checkpoint
 from minagent.lab.crashlab import CrashLab
 from minagent.lab.example import SCRIPT
 from minagent.lab.kernel_state import KernelState
@@ -125,3 +125,24 @@ def test_a_number_and_what_follows_from_it():
     assert view.said == "9 <b> bytes"
     assert text(view.status.value) == "9 &lt;b&gt; bytes"
     assert 'role="status"' in view.status.value
+
+
+def test_a_sentence_that_fails_is_said_too():
+    """The number and the sentence beside it never disagree."""
+    view = NumberView("divide by", 1, (0, 9), lambda n: f"{6 // n}")
+    view.number.value = 0
+    assert view.said == "ZeroDivisionError: integer division or modulo by zero"
+
+
+def test_a_picture_that_cannot_be_drawn_is_said_in_the_view(view: CrashLabView, lab: CrashLab):
+    """The lab goes on; the old picture does not pass for the new one."""
+    lab.ledger.path.parent.mkdir(parents=True)
+    lab.ledger.path.write_bytes(b"no JSON\n")
+    assert "JSONDecodeError" in press(view, "Step")
+
+
+def test_names_from_outside_are_text_and_not_html(view: CrashLabView, lab: CrashLab):
+    """A tool's name may be anything."""
+    lab.ledger.record_effect(ToolCall("c1", "<img src=x>", {}), "<b>")
+    view.redraw()
+    assert "&lt;img src=x&gt; → &lt;b&gt;" in view.picture.value
