@@ -12,6 +12,15 @@ from minagent.lab.example import SCRIPT, TASK, example_agent
 ROOT = Path(__file__).parent.parent
 
 
+def in_process_table(pid: int) -> bool:
+    """Return whether the system knows a process of this number."""
+    try:
+        os.kill(pid, 0)  # signal 0 is sent to nobody
+    except ProcessLookupError:
+        return False
+    return True
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Turn a skip into a failure where nothing may skip."""

@@ -1,6 +1,5 @@
 """A reader opens 7.3.5 in JupyterLab, runs it, and presses Step, Crash and Resume."""
 
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +11,7 @@ from minagent.document import decode
 from minagent.lab.ledger import Ledger
 from minagent.lab.worker import CHECKPOINT, LEDGER
 from tests.browser.jupyterlab import browser, find_browser, jupyterlab, open_and_run, serve
-from tests.conftest import ROOT
+from tests.conftest import ROOT, in_process_table
 
 pytestmark = pytest.mark.skipif(find_browser() is None, reason="no Chromium on this machine")
 
@@ -72,15 +71,6 @@ def folder_of(pid: int) -> Path:
     return Path(Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8").split("\0")[3])
 
 
-def alive(pid: int) -> bool:
-    """Return whether the process table has this process."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
 def disk_line(folder: Path) -> str:
     """Return what the disk panel ought to say, read from the disk."""
     data = (folder / CHECKPOINT).read_bytes()
@@ -98,18 +88,18 @@ def test_step_crash_resume_by_hand(page: Page):
     lab.press("Step", "Now at step 1, about to ask the model.")
     killed = lab.pid()
     folder = folder_of(killed)
-    assert alive(killed)
+    assert in_process_table(killed)
     expect(lab.panel("Disk")).to_contain_text(disk_line(folder))
     expect(lab.panel("Outside world")).to_contain_text("add → 5")
 
     lab.press("Crash", "Crashed by SIGKILL.")
     expect(lab.panel("Process")).not_to_contain_text("pid")
-    assert not alive(killed)
+    assert not in_process_table(killed)
     expect(lab.panel("Disk")).to_contain_text(disk_line(folder))
 
     lab.press("Resume", "Resumed in a new process, from the checkpoint.")
     assert lab.pid() != killed
-    assert alive(lab.pid())
+    assert in_process_table(lab.pid())
     assert folder_of(lab.pid()) == folder
     lab.press("Run", "Done: the process has ended by itself.")
     expect(lab.panel("Disk")).to_contain_text(disk_line(folder))

@@ -16,18 +16,10 @@ from minagent.lab import worker
 from minagent.lab.crashlab import CrashLab, NotNow
 from minagent.lab.example import ANSWER, SCRIPT
 from minagent.lab.worker import CHECKPOINT, Phase, Recording
+from tests.conftest import in_process_table
 
 RunState = tuple[Session, int | None, list[Step]]
 """What a checkpoint brings back: session, cursor, trace."""
-
-
-def in_process_table(pid: int) -> bool:
-    """Return whether the system knows a process of this number."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 def saved(lab: CrashLab) -> RunState:
