@@ -88,8 +88,17 @@ def serve(arguments: list[str], folder: Path, theme: Theme = "light") -> Iterato
         try:
             yield _printed_address(server, log)
         finally:
-            server.terminate()
-            server.wait()
+            _stop(server)
+
+
+def _stop(server: subprocess.Popen[bytes]) -> None:
+    # Asked to stop, JupyterLab may wait for ever for a thread of its own (seen with Python 3.13).
+    server.terminate()
+    try:
+        server.wait(timeout=15)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()
 
 
 def _write_settings(folder: Path, theme: Theme) -> None:
