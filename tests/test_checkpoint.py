@@ -315,10 +315,13 @@ def test_a_file_that_is_too_large_is_not_cut_and_believed(three_saves: Path, mon
     """A good document and white space beyond the bound: the bound is on what is there, not on what is read."""
     data = three_saves.read_bytes()
     monkeypatch.setattr("minagent.document.MAX_BYTES", len(data))
+    monkeypatch.setattr("minagent.checkpoint.MAX_BYTES", len(data))
+    assert "passed over: none" in str(recover_checkpoint(three_saves)[1])
     three_saves.write_bytes(data + b" ")
     _, report = recover_checkpoint(three_saves)
     assert report.loaded == "session.json.step-2"
     assert f"session.json: larger than {len(data)} bytes" in report.passed_over
+    assert f"passed over: session.json: larger than {len(data)} bytes; " in str(report)
 
 
 @pytest.mark.parametrize(
