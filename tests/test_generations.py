@@ -45,12 +45,15 @@ def names(path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("lose_newest", [lambda path: path.write_bytes(b""), lambda path: path.unlink()])
-def test_a_session_never_falls_back_to_another_that_had_its_path(path: Path, lose_newest: object):
+@pytest.mark.parametrize(("first", "second"), [("A", "B"), ("B", "A")])
+def test_a_session_never_falls_back_to_another_that_had_its_path(
+    path: Path, lose_newest: object, first: str, second: str
+):
     """Even where the newest name of the other was damaged or deleted before."""
     for number in (1, 2, 3):
-        save(path, "A", number)
+        save(path, first, number)
     lose_newest(path)  # type: ignore[operator]
-    save(path, "B", 3)
+    save(path, second, 3)
     path.write_bytes(b"")
     with pytest.raises(CheckpointDamaged):
         found(path)
