@@ -101,7 +101,8 @@ class CrashLab:
             self.state = "dead"
             return self._say(f"The process died, and not by this lab: {error}")
         except BaseException:
-            self.state = "dead"  # an interrupt: the worker has ended its process
+            worker.kill()  # an interrupt, perhaps between "go" and the answer: where it stands is not known any more
+            self.state = "dead"
             raise
         return self._say_where("")
 

@@ -269,15 +269,18 @@ def test_a_lab_that_is_dropped_takes_its_process_with_it(tmp_path: Path):
     assert not in_process_table(pid)
 
 
-def test_an_interrupt_leaves_no_wrong_view(lab: CrashLab, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize(
+    ("where", "method"), [("_from_child", "readline"), ("_to_child", "write")], ids=["after go", "before go"]
+)
+def test_an_interrupt_leaves_no_wrong_view(lab: CrashLab, monkeypatch: pytest.MonkeyPatch, where: str, method: str):
     """Where the process stands is not known any more: it is killed, and the lab says that it is dead."""
     lab.run_to(0, "tool")
     assert lab.process is not None
 
-    def interrupt() -> None:
+    def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(lab.process, "_from_child", SimpleNamespace(readline=interrupt))
+    monkeypatch.setattr(lab.process, where, SimpleNamespace(**{method: interrupt}))
     with pytest.raises(KeyboardInterrupt):
         lab.step()
     assert (lab.state, in_process_table(lab.process.pid)) == ("dead", False)
