@@ -40,12 +40,15 @@ def save_checkpoint(path: str | PathLike[str], session: Session, model: Model, s
 
 def _verdict(path: Path, session: Session) -> Verdict:
     """Look at all files that are there: a session never falls back to the state of another that had its path."""
-    newest = _session_in(path) if path.exists() else None
-    older = {file: _session_in(file) for file in numbered(path).values()}
+    found = {file: _session_in(file) for file in numbered(path).values()}
+    exists = path.exists()
+    # The newest has two names as a rule: it is read once.
+    twin = next((file for file in found if exists and path.samefile(file)), None)
+    newest = found[twin] if twin is not None else _session_in(path) if exists else None
     return Verdict(
-        newest_is_bad=path.exists() and newest is None,
+        newest_is_bad=exists and newest is None,
         newest_number=newest.step_count if newest is not None and _same(newest, session) else None,
-        unwanted=tuple(file for file, found in older.items() if found is None or not _same(found, session)),
+        unwanted=tuple(file for file, held in found.items() if held is None or not _same(held, session)),
     )
 
 

@@ -43,18 +43,25 @@ class Verdict:
 
 def numbered(path: Path) -> dict[int, Path]:
     """Return the generations of `path` by their numbers, the highest first."""
-    return dict(sorted(_matching(path, r"{name}\.step-(0|[1-9][0-9]*)").items(), reverse=True))
+    return dict(sorted(_numbers(path, "step").items(), reverse=True))
 
 
-def _matching(path: Path, pattern: str) -> dict[int, Path]:
-    """Return the files beside `path` whose names fit, by the number in the name, or by their place among the others."""
-    expression = re.compile(pattern.format(name=re.escape(path.name)))
-    found = {}
-    for place, name in enumerate(sorted(os.listdir(path.parent)) if path.parent.is_dir() else []):
-        match = expression.fullmatch(name)
-        if match and path.with_name(name).is_file():
-            found[int(match[1]) if match.lastindex else place] = path.with_name(name)
-    return found
+def _numbers(path: Path, kind: str) -> dict[int, Path]:
+    """Return the files that are named after `path`, this kind and a number, by that number."""
+    expression = re.compile(rf"{re.escape(path.name)}\.{kind}-(0|[1-9][0-9]*)")
+    return {int(match[1]): file for file, match in _fitting(path, expression)}
+
+
+def _temporary(path: Path) -> list[Path]:
+    """Return what a process left that died in mid-save."""
+    expression = re.compile(rf"\.{re.escape(path.name)}\.(?:step-[0-9]+\.[a-z0-9_]{{8}}|newest)\.tmp")
+    return [file for file, _ in _fitting(path, expression)]
+
+
+def _fitting(path: Path, expression: re.Pattern[str]) -> list[tuple[Path, re.Match[str]]]:
+    names = sorted(os.listdir(path.parent)) if path.parent.is_dir() else []
+    matches = [(path.with_name(name), match) for name in names if (match := expression.fullmatch(name))]
+    return [(file, match) for file, match in matches if file.is_file()]
 
 
 def save_generation(path: Path, data: bytes, number: int, verdict: Verdict) -> None:
@@ -64,7 +71,7 @@ def save_generation(path: Path, data: bytes, number: int, verdict: Verdict) -> N
         OSError: the disk refused. The newest is still what it was; or, where the error says so, it is the new one, but
             a power cut may undo that.
     """
-    _remove(_matching(path, r"\.{name}\.(?:step-[0-9]+\.[a-z0-9_]{{8}}|newest)\.tmp").values())
+    _remove(_temporary(path))
     older = numbered(path)
     if verdict.newest_number is not None and verdict.newest_number not in older:
         older[verdict.newest_number] = _name(path, verdict.newest_number)
@@ -87,7 +94,7 @@ def _name(path: Path, number: int) -> Path:
 
 
 def _set_aside(path: Path) -> None:
-    bad = _matching(path, r"{name}\.bad-([1-9][0-9]*)")
+    bad = _numbers(path, "bad")
     os.link(path, path.with_name(f"{path.name}.bad-{max(bad, default=0) + 1}"))
     _remove(file for _, file in sorted(bad.items(), reverse=True)[KEPT - 1 :])
 

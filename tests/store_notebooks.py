@@ -16,6 +16,7 @@ from nbclient import NotebookClient
 from tests.conftest import ROOT
 
 NOTEBOOKS = ROOT / "notebooks"
+WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
 def all_notebooks() -> list[Path]:
@@ -46,6 +47,9 @@ def clean(notebook: nbformat.NotebookNode) -> None:
     for cell in notebook.cells:
         tags = cell.metadata.get("tags")
         cell.metadata = nbformat.from_dict({"tags": tags} if tags else {})
+        for output in cell.get("outputs", []):
+            if WIDGET in output.get("data", {}):  # a new random id each time, of a widget that is not stored
+                output.data[WIDGET]["model_id"] = cell.id
 
 
 def store(path: Path) -> None:

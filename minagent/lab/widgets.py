@@ -43,9 +43,22 @@ def _list(items: list[str], empty: str) -> str:
     return "<ul>" + "".join(f"<li>{item}</li>" for item in items or [f"<em>{empty}</em>"]) + "</ul>"
 
 
-def _status(sentence: str, *, error: bool = False) -> str:
-    kind = " minagent-error" if error else ""
-    return f'<p class="minagent minagent-status{kind}" role="status" aria-live="polite">{escape(sentence)}</p>'
+class _Status(ipywidgets.HTML):
+    """The line that says what happened."""
+
+    def say(self, sentence: str, *, error: bool = False) -> None:
+        self.said = sentence
+        kind = " minagent-error" if error else ""
+        line = f'<p class="minagent minagent-status{kind}" role="status" aria-live="polite">{escape(sentence)}</p>'
+        self.value = STYLE + line
+
+    @contextlib.contextmanager
+    def errors_shown(self) -> Iterator[None]:
+        # JupyterLab shows what a handler raises in its log console only, where no reader looks.
+        try:
+            yield
+        except (Exception, KeyboardInterrupt) as error:
+            self.say(f"{type(error).__name__}: {error}", error=True)
 
 
 class _View(ipywidgets.VBox):
@@ -53,7 +66,8 @@ class _View(ipywidgets.VBox):
 
     def __init__(self, actions: dict[str, Callable[[], str]], greeting: str) -> None:
         self.buttons = {label: ipywidgets.Button(description=label) for label in actions}
-        self.status = ipywidgets.HTML(_status(greeting))
+        self.status = _Status()
+        self.status.say(greeting)
         self.picture = ipywidgets.HTML()
         for label, button in self.buttons.items():
             button.on_click(self._pressed(actions[label]))
@@ -62,24 +76,16 @@ class _View(ipywidgets.VBox):
 
     def _pressed(self, action: Callable[[], str]) -> Callable[[Any], None]:
         def handler(_: Any) -> None:
-            with self._errors_shown():
-                self.status.value = _status(action())
-            with self._errors_shown():
+            with self.status.errors_shown():
+                self.status.say(action())
+            with self.status.errors_shown():
                 self.redraw()
 
         return handler
 
-    @contextlib.contextmanager
-    def _errors_shown(self) -> Iterator[None]:
-        # JupyterLab shows what a handler raises in its log console only, where no reader looks.
-        try:
-            yield
-        except (Exception, KeyboardInterrupt) as error:
-            self.status.value = _status(f"{type(error).__name__}: {error}", error=True)
-
     def redraw(self) -> None:
         """Show the model as it is now."""
-        self.picture.value = STYLE + f'<div class="minagent">{self.draw()}</div>'
+        self.picture.value = f'<div class="minagent">{self.draw()}</div>'
 
     def draw(self) -> str:
         """Return the model as HTML."""
@@ -176,19 +182,20 @@ class NumberView(ipywidgets.VBox):
         low, high = limits
         self.number = ipywidgets.BoundedIntText(value=value, min=low, max=high, description=label)
         self.number.style.description_width = "initial"
-        self.status = ipywidgets.HTML()
+        self.status = _Status()
         self._say = say
         self.number.observe(self._redraw, "value")
         super().__init__([self.number, self.status])
         self._redraw(None)
 
+    @property
+    def said(self) -> str:
+        """The sentence that is shown."""
+        return self.status.said
+
     def _redraw(self, _: Any) -> None:
-        try:
-            self.said = self._say(self.number.value)
-            """The sentence that is shown."""
-        except Exception as error:
-            self.said = f"{type(error).__name__}: {error}"
-        self.status.value = STYLE + _status(self.said)
+        with self.status.errors_shown():
+            self.status.say(self._say(self.number.value))
 
     def __repr__(self) -> str:
         return f"{self.number.description} {self.number.value}: {self.said}"
