@@ -1,6 +1,6 @@
 """A small agent that survives crashes: the names a reader types.
 
-Modules by distance from the reader: runner, checkpoint, document, agent, session,
+Modules by distance from the reader: runner, policy, checkpoint, document, agent, session,
 models, tools, messages, generations, atomic, plain_json, errors.
 `minagent.lab` breaks things on purpose. Importing minagent starts nothing and loads the standard library alone.
 """
@@ -21,18 +21,35 @@ from minagent.errors import (
 )
 from minagent.messages import Message, Problem, ToolCall, pending_calls, problems
 from minagent.models import FakeModel, HistoryModel, Model, Reply, Usage
+from minagent.policy import (
+    AnyOf,
+    AtEnd,
+    BeforeSideEffects,
+    EverySeconds,
+    EverySteps,
+    EveryTokens,
+    Policy,
+    Unsaved,
+    YoungDaly,
+)
 from minagent.runner import run_with_checkpoints
 from minagent.session import Session, validate
 from minagent.tools import ToolRegistry
 
 __all__ = [
     "Agent",
+    "AnyOf",
+    "AtEnd",
+    "BeforeSideEffects",
     "Checkpoint",
     "CheckpointDamaged",
     "CheckpointError",
     "CheckpointMissing",
     "CheckpointPassedOver",
     "CheckpointTooNew",
+    "EverySeconds",
+    "EverySteps",
+    "EveryTokens",
     "FakeModel",
     "HistoryModel",
     "InvalidMessages",
@@ -41,6 +58,7 @@ __all__ = [
     "Message",
     "MinagentError",
     "Model",
+    "Policy",
     "Problem",
     "Reply",
     "ScriptExhausted",
@@ -48,7 +66,9 @@ __all__ = [
     "Step",
     "ToolCall",
     "ToolRegistry",
+    "Unsaved",
     "Usage",
+    "YoungDaly",
     "init_session",
     "load_checkpoint",
     "pending_calls",

@@ -6,13 +6,14 @@ Source: chapter 7.3.3.
 """
 
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
 from minagent.errors import InvalidValue
 from minagent.messages import Message, check_message, pending_calls
-from minagent.models import Model
+from minagent.models import Model, Reply
 from minagent.session import Session
 from minagent.tools import ToolRegistry
 
@@ -52,8 +53,17 @@ def init_session(
     )
 
 
-def step_once(agent: Agent, session: Session, model: Model, steps: list[Step]) -> Literal["paused", "done"]:
+def step_once(
+    agent: Agent,
+    session: Session,
+    model: Model,
+    steps: list[Step],
+    before_tools: Callable[[Reply], None] | None = None,
+) -> Literal["paused", "done"]:
     """Take one step: one model call, then the tools that it asks for.
+
+    `before_tools` is called between the two, while the answer stands in the history and its calls are open: whoever
+    has to save before a tool changes the world does it there.
 
     Calls that the history holds without a result run first, and then they are the whole step: the model has said
     what it wants, so it is not asked again.
@@ -64,12 +74,12 @@ def step_once(agent: Agent, session: Session, model: Model, steps: list[Step]) -
     Raises:
         InvalidMessages: the history contradicts itself, so no model can be asked; the error lists every problem.
         InvalidValue: the session, or the model's answer, could not be saved; no tool has run.
-        BaseException: whatever the model raises, and KeyboardInterrupt.
+        BaseException: whatever the model or `before_tools` raises, and KeyboardInterrupt.
         In each case session, trace and cursor are as they were before.
     """
     before = session.messages, len(steps), model.cursor
     try:
-        return _step(agent, session, model, steps)
+        return _step(agent, session, model, steps, before_tools)
     except BaseException:
         # The model has moved its cursor when it answers, but the answer is not in the history yet. A reader presses
         # Interrupt in a slow tool: left as it is, the next step would ask for the script item *after* the lost one,
@@ -79,15 +89,20 @@ def step_once(agent: Agent, session: Session, model: Model, steps: list[Step]) -
         raise
 
 
-def _step(agent: Agent, session: Session, model: Model, steps: list[Step]) -> Literal["paused", "done"]:
+def _step(
+    agent: Agent, session: Session, model: Model, steps: list[Step], before_tools: Callable[[Reply], None] | None
+) -> Literal["paused", "done"]:
     session.check_storable()  # before anything happens that could then not be saved
     messages = list(session.messages)
     calls = pending_calls(messages)
     if not calls:
-        answer = model.complete(list(messages), agent.registry.schemas()).message
-        _check_answer(answer, len(messages))
-        messages.append(answer)
-        calls = tuple(answer.tool_calls)
+        reply = model.complete(list(messages), agent.registry.schemas())
+        _check_answer(reply.message, len(messages))
+        messages.append(reply.message)
+        calls = tuple(reply.message.tool_calls)
+        if before_tools is not None and calls:
+            session.messages = list(messages)
+            before_tools(reply)
     for call in calls:
         result = agent.registry.call(call)
         messages.append(Message("tool", result, tool_call_id=call.id))

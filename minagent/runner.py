@@ -3,28 +3,59 @@
 Source: chapter 7.3.8.
 """
 
+import time
+from collections.abc import Callable
 from os import PathLike
 
 from minagent.agent import Agent, Step, step_once
 from minagent.checkpoint import save_checkpoint
-from minagent.models import Model
+from minagent.models import Model, Reply
+from minagent.policy import EverySteps, Policy, Unsaved
 from minagent.session import Session
 
 
 def run_with_checkpoints(
-    agent: Agent, session: Session, model: Model, steps: list[Step], path: str | PathLike[str], every: int = 2
+    agent: Agent,
+    session: Session,
+    model: Model,
+    steps: list[Step],
+    path: str | PathLike[str],
+    every: int | Policy = 2,
+    clock: Callable[[], float] = time.monotonic,
 ) -> None:
-    """Step until the session is done, saving to `path` after each `every` steps, and always at the end.
+    """Step until the session is answered. Save to `path` first of all, whenever the policy says so, and at the end.
+
+    `every` is the policy; a plain number N is short for EverySteps(N). A session that is answered already takes no
+    step. `clock` returns seconds; from when they count does not matter.
 
     Raises:
-        ValueError: `every` is less than 1.
+        ValueError: `every` is no policy and no whole number of at least 1.
     """
-    if every < 1:
-        raise ValueError(f"every must be at least 1 (save after each step), not {every}")
-    taken = 0
-    status = "paused"
-    while status == "paused":
-        status = step_once(agent, session, model, steps)
-        taken += 1
-        if status == "done" or taken % every == 0:
-            save_checkpoint(path, session, model, steps)
+    policy = every if isinstance(every, Policy) else EverySteps(every)
+    unsaved = Unsaved()
+    saved_at = 0.0
+
+    def save() -> None:
+        nonlocal unsaved, saved_at
+        begun = clock()
+        save_checkpoint(path, session, model, steps)
+        saved_at = clock()
+        unsaved = Unsaved(save_seconds=saved_at - begun)
+
+    def due() -> bool:
+        unsaved.seconds = clock() - saved_at
+        return policy.due(unsaved)
+
+    def before_tools(reply: Reply) -> None:
+        unsaved.tokens += reply.usage.input_tokens + reply.usage.output_tokens
+        unsaved.about_to_run = agent.registry.effects(reply.message.tool_calls)
+        if due():
+            save()
+
+    save()  # whoever dies in the first step has something to come back to
+    while not session.answered:
+        status = step_once(agent, session, model, steps, before_tools)
+        unsaved.steps += 1
+        unsaved.about_to_run = ()
+        if status == "done" or due():
+            save()

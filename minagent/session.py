@@ -32,6 +32,11 @@ class Session:
         """How many steps were taken: each one adds one message of the model."""
         return sum(message.role == "assistant" for message in self.messages)
 
+    @property
+    def answered(self) -> bool:
+        """Whether the newest message is a plain answer of the model: there is nothing left to do."""
+        return bool(self.messages) and self.messages[-1].role == "assistant" and not self.messages[-1].tool_calls
+
     def check_storable(self) -> None:
         """Check that the session would come back equal from disk, and does not contradict itself.
 

@@ -11,7 +11,7 @@ Source: chapters 7.1 and 7.3.1.
 
 import copy
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, get_args, get_origin, overload
 
@@ -123,6 +123,10 @@ class ToolRegistry:
     def schemas(self) -> list[dict[str, Any]]:
         """Return the schemas of all tools, in the order of registration, as the model is given them."""
         return [tool.schema() for tool in self.tools.values()]
+
+    def effects(self, tool_calls: Sequence[ToolCall]) -> tuple[Effect, ...]:
+        """Return the effect of each call. That of an unknown tool, which cannot run, is "read_only"."""
+        return tuple(self.tools[call.name].effect if call.name in self.tools else "read_only" for call in tool_calls)
 
     def call(self, tool_call: ToolCall) -> str:
         """Run one tool call and return its result as text.

@@ -11,11 +11,13 @@ from minagent import (
     InvalidMessages,
     InvalidValue,
     Message,
+    Reply,
     ScriptExhausted,
     Session,
     Step,
     ToolCall,
     init_session,
+    pending_calls,
     run_turn,
     step_once,
 )
@@ -148,3 +150,40 @@ def test_a_history_that_contradicts_itself_is_not_sent_to_a_model(
     with pytest.raises(InvalidMessages, match=r"messages\[2\]: dangling call 'c1'"):
         step_once(agent, session, model, steps)
     assert (model.cursor, steps) == (0, [])
+
+
+def test_before_tools_sees_the_answer_with_its_calls_open(
+    agent: Agent, session: Session, model: FakeModel, steps: list[Step]
+):
+    """Once in each step that has tools, between the answer and them; not where no tool runs."""
+    seen = []
+
+    def look(reply: Reply) -> None:
+        seen.append((session.messages[-1], pending_calls(session.messages), model.cursor, len(steps)))
+        assert reply.message == session.messages[-1]
+
+    while step_once(agent, session, model, steps, look) == "paused":
+        pass
+    assert seen == [(SCRIPT[0], SCRIPT[0].tool_calls, 1, 0), (SCRIPT[1], SCRIPT[1].tool_calls, 2, 1)]
+
+
+def test_before_tools_is_not_called_for_calls_that_were_open_before(agent: Agent, session: Session, steps: list[Step]):
+    """They come from a checkpoint, most likely: there is nothing new to save, and no reply either."""
+    session.messages.append(SCRIPT[0])
+    looked: list[Reply] = []
+    step_once(agent, session, FakeModel(SCRIPT[1:]), steps, looked.append)
+    assert (looked, len(steps)) == ([], 1)
+
+
+def test_an_exception_before_the_tools_leaves_everything_as_before_the_step(
+    agent: Agent, session: Session, model: FakeModel, steps: list[Step]
+):
+    """The disk is full: no tool has run, and the step can be taken again."""
+    before = copy.deepcopy(session)
+
+    def refuse(_: Reply) -> None:
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left"):
+        step_once(agent, session, model, steps, refuse)
+    assert (session, steps, model.cursor) == (before, [], 0)

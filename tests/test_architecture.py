@@ -20,7 +20,7 @@ LAYERS: list[set[str]] = [
     {"atomic", "plain_json"},
     {"messages", "generations"},
     {"tools", "models", "session"},
-    {"agent"},
+    {"agent", "policy"},
     {"document"},
     {"checkpoint"},
     {"runner"},

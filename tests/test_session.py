@@ -67,6 +67,13 @@ def test_every_contradiction_is_in_the_error():
     )
 
 
+def test_a_session_is_answered_after_a_plain_answer_and_only_then():
+    """Not by a question, a call, or a result; and an empty session is not, either."""
+    history = [Message("user", "2+3?"), CALL, RESULT, Message("assistant", "5"), Message("user", "and now?")]
+    states = [of(*history[:length]).answered for length in range(6)]
+    assert states == [False, False, False, False, True, False]
+
+
 def test_step_count_is_the_number_of_the_model_s_messages():
     """One step is one call of the model, however many tools it asks for."""
     two = Message("assistant", "", (*CALL.tool_calls, ToolCall("c2", "add", {})))

@@ -134,6 +134,19 @@ def test_what_cannot_be_a_tool_is_refused_at_registration(function: Any, said: s
         ToolRegistry().register(function)
 
 
+def test_effects_of_calls_are_those_of_their_tools(registry: ToolRegistry):
+    """In the order of the calls; a tool that does not exist cannot have one."""
+    registry.register(effect="idempotent")(pay)
+    calls = [ToolCall("c1", "pay", {}), ToolCall("c2", "divide", {}), ToolCall("c3", "fly", {})]
+    assert registry.effects([*calls, ToolCall("c4", "send", {})]) == (
+        "idempotent", "read_only", "read_only", "non_idempotent",
+    )  # fmt: skip
+
+
+def pay() -> None:
+    """Pay."""
+
+
 def test_an_unknown_effect_is_refused():
     """A typing error must not make a tool safe to run twice."""
     with pytest.raises(InvalidValue, match=r"tools\.by_name\.effect: expected one of"):

@@ -190,9 +190,8 @@ class _Child:
             sys.exit("the parent is gone")
 
     def run(self) -> None:
-        status = "done" if self.steps and self.steps[-1].kind == "final" else "paused"
-        while status == "paused":
-            status = step_once(self.agent, self.session, self.model, self.steps)
+        while not self.session.answered:
+            step_once(self.agent, self.session, self.model, self.steps)
             if self.recording == "every step":
                 self.about_to("save")
                 save_checkpoint(self.path, self.session, self.model, self.steps)
