@@ -159,7 +159,10 @@ class YoungDaly(Policy):
     def due(self, unsaved: Unsaved) -> bool:
         """Say yes once the best interval has passed."""
         best = daly_interval(unsaved.save_seconds, self.mean_time_between_failures)
-        return unsaved.seconds >= min(max(best, self.at_least), self.at_most)
+        # The next chance comes a step later, as steps have been so far. Now is nearer to the best interval, as a ratio,
+        # if the geometric mean of the two times is past it.
+        middle = unsaved.seconds * math.sqrt(1 + 1 / unsaved.steps) if unsaved.steps else unsaved.seconds
+        return middle >= min(max(best, self.at_least), self.at_most)
 
 
 def daly_interval(save: float, between_failures: float) -> float:

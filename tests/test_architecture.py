@@ -26,13 +26,16 @@ LAYERS: list[set[str]] = [
     {"runner"},
     {""},
     {"lab", "lab.environment", "lab.example", "lab.file_calls", "lab.ledger", "lab.plots", "lab.protocols"},
-    {"lab.damage", "lab.faults", "lab.kernel_state", "lab.worker"},
-    {"lab.crashlab", "lab.power_loss"},
+    {"lab.simulate", "lab.theory"},
+    {"lab.damage", "lab.faults", "lab.kernel_state", "lab.phases"},
+    {"lab.power_loss", "lab.trials", "lab.worker"},
+    {"lab.crashlab", "lab.explorer"},
     {"lab.widgets"},
+    {"lab.explorer_widget"},
 ]
 """From the ground up. The root package is the empty name: it gathers the core, and only the lab imports it."""
 
-LAB_ONLY = {"ipywidgets", "matplotlib"}
+LAB_ONLY = {"ipywidgets", "matplotlib", "numpy"}
 
 
 def name_of(path: Path) -> str:

@@ -82,8 +82,8 @@ TICKS = 10.0
         (EverySeconds(4 * TICKS), [(2, 0), (6, 2), (9, 4)]),
         (EverySeconds(3 * TICKS), [(2, 0), (5, 1), (8, 3), (9, 4)]),
         (EveryTokens(1), [(2, 0), (3, 0), (5, 1), (7, 2), (9, 4)]),
-        # A save takes one tick, so for a failure in 45 seconds the interval is 2 sqrt(10 * 45 / 2) - ..., near 21.6.
-        (YoungDaly(4.5 * TICKS), [(2, 0), (5, 1), (8, 3), (9, 4)]),
+        # A save takes one tick. For a failure in 45 seconds the best interval is 23.7: a step of 20 is nearer than two.
+        (YoungDaly(4.5 * TICKS), [(2, 0), (4, 1), (6, 2), (8, 3), (9, 4)]),
         (YoungDaly(1000 * TICKS), [(2, 0), (9, 4)]),
     ],
     ids=str,

@@ -23,7 +23,8 @@ from minagent.errors import CheckpointError, CheckpointMissing
 from minagent.generations import numbered
 from minagent.lab.example import ExampleName
 from minagent.lab.ledger import Ledger
-from minagent.lab.worker import CHECKPOINT, LEDGER, Phase, Recording, Report, Worker, WorkerDied
+from minagent.lab.phases import Phase
+from minagent.lab.worker import CHECKPOINT, LEDGER, Recording, Report, Worker, WorkerDied
 
 State = Literal["ready", "running", "dead", "done"]
 Verdict = Literal["good", "bad"]

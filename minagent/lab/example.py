@@ -2,6 +2,7 @@
 
 arithmetic: the chapter's own (7.3.5): add, then multiply, then a plain answer. The Chinese strings are the chapter's.
 errand: three tools with effects in the world (7.3.1): look up a price, charge a card, send a mail.
+long_task: as many steps as you like, for measurements (7.3.8).
 """
 
 from collections.abc import Callable, Sequence
@@ -93,3 +94,25 @@ EXAMPLES: dict[ExampleName, Example] = {
 def example_agent(registry: ToolRegistry) -> Agent:
     """Return the agent of the chapter's example."""
     return EXAMPLES["arithmetic"].agent(registry)
+
+
+def read_page(number: int) -> str:
+    """Read a page."""
+    return f"page {number}"
+
+
+def send_note(number: int) -> str:
+    """Send a note."""
+    return f"note {number} sent"
+
+
+def long_task(steps: int, effect_every: int = 1) -> Example:
+    """Return a task of so many steps with a tool, and an answer. Each `effect_every`-th step sends a note."""
+    names = ["send_note" if number % effect_every == 0 else "read_page" for number in range(1, steps + 1)]
+    calls = [ToolCall(f"c{number}", name, {"number": number}) for number, name in enumerate(names, 1)]
+    return Example(
+        f"Read {steps} pages, and send notes.",
+        (*(Message("assistant", "", (call,)) for call in calls), Message("assistant", "All is read.")),
+        {read_page: "read_only", send_note: "non_idempotent"},
+        "You read and write notes with tools, one call at a time.",
+    )

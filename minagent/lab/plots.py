@@ -4,13 +4,15 @@ One look: Okabe-Ito colours, markers, dashes and hatches beside them, names at t
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 
 from matplotlib.axes import Axes
+from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-BLUE, ORANGE, GREEN, BLACK = "#0072B2", "#D55E00", "#009E73", "#000000"
-STYLES = ((BLUE, "o", "-"), (ORANGE, "s", "--"), (GREEN, "^", ":"))
-"""Colour, marker and line of the first, second and third series: each tells them apart by itself."""
+BLUE, ORANGE, GREEN, PURPLE, BLACK = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000"
+STYLES = ((BLUE, "o", "-"), (ORANGE, "s", "--"), (GREEN, "^", ":"), (PURPLE, "D", "-."), (BLACK, "v", (0, (1, 3))))
+"""Colour, marker and line of the first to the fifth series: each tells them apart by itself."""
 HATCHES = ("", "///", "...")
 
 
@@ -24,7 +26,7 @@ def bars(axes: Axes, values: Mapping[str, int], unit: str) -> None:
     grouped_bars(axes, {name: {"": value} for name, value in values.items()}, unit)
 
 
-def grouped_bars(axes: Axes, groups: Mapping[str, Mapping[str, int]], unit: str) -> None:
+def grouped_bars(axes: Axes, groups: Mapping[str, Mapping[str, float]], unit: str, digits: int = 0) -> None:
     """Draw for each group one horizontal bar a series, the first on top, each with its number beside it."""
     series = list(next(iter(groups.values())))
     height = 0.8 / len(series)
@@ -33,7 +35,7 @@ def grouped_bars(axes: Axes, groups: Mapping[str, Mapping[str, int]], unit: str)
         middles = [i + (place - (len(series) - 1) / 2) * height for i in range(len(values))]
         color, _, _ = STYLES[place]
         marks = axes.barh(middles, values, height, color=color, hatch=HATCHES[place], edgecolor="white", label=name)
-        axes.bar_label(marks, padding=3)
+        axes.bar_label(marks, padding=3, fmt=f"{{:.{digits}f}}")
     axes.set_yticks(range(len(groups)), list(groups))
     axes.invert_yaxis()
     axes.set_xlabel(unit)
@@ -52,6 +54,88 @@ def lines(axes: Axes, series: Mapping[str, Sequence[float]], x_label: str, y_lab
     axes.set_xlabel(x_label)
     axes.set_ylabel(y_label)
     axes.margins(x=0.1)
+    _finish(axes)
+
+
+def curves(axes: Axes, x: Sequence[float], series: Mapping[str, Sequence[float]], x_label: str, y_label: str) -> None:
+    """Draw one smooth curve a series over the same `x`, each with its name at its end."""
+    for (name, values), (color, _, line) in zip(series.items(), STYLES, strict=False):
+        axes.plot(x, values, color=color, linestyle=line)
+        axes.annotate(
+            name,
+            (x[-1], values[-1]),
+            (6, 0),
+            textcoords="offset points",
+            color=color,
+            va="center",
+            annotation_clip=False,
+        )
+    axes.set_xlabel(x_label)
+    axes.set_ylabel(y_label)
+    _finish(axes)
+
+
+def measured(axes: Axes, x: Sequence[float], y: Sequence[float], errors: Sequence[float], style: int = 0) -> None:
+    """Draw dots with a bar of `errors` up and down each: what was measured, on the curve of what was expected."""
+    color, marker, _ = STYLES[style]
+    axes.errorbar(x, y, yerr=errors, color=color, marker=marker, linestyle="none", capsize=4, markerfacecolor="white")
+
+
+def mark(axes: Axes, x: float, y: float, name: str, place: int, style: int = 0) -> None:
+    """Draw a mark on a curve, with its name `place` lines above it; below it if that is negative."""
+    color, marker, _ = STYLES[style]
+    axes.plot([x], [y], color=color, marker=marker, markersize=9, markeredgecolor="white", linestyle="none")
+    arrow = {"arrowstyle": "-", "color": color}
+    axes.annotate(
+        name,
+        (x, y),
+        (0, 14 * place),
+        textcoords="offset points",
+        color=color,
+        ha="center",
+        va="center",
+        arrowprops=arrow,
+    )
+
+
+def plane(axes: Axes, points: Mapping[str, tuple[float, float]], x_label: str, y_label: str) -> None:
+    """Draw one mark a name, at its x and y, with the name beside it."""
+    for (name, (x, y)), (color, marker, _) in zip(points.items(), cycle(STYLES), strict=False):
+        axes.plot([x], [y], color=color, marker=marker, markersize=9, linestyle="none")
+        axes.annotate(name, (x, y), (8, 4), textcoords="offset points", color=color)
+    axes.set_xlabel(x_label)
+    axes.set_ylabel(y_label)
+    axes.margins(x=0.25, y=0.15)
+    _finish(axes)
+
+
+SPANS = {"restart": ("#999999", "..."), "work": (BLUE, ""), "save": (BLACK, ""), "lost": (ORANGE, "///")}
+"""Colour and hatch of each kind of time in a history."""
+
+
+def history(axes: Axes, spans: Sequence[tuple[int, str, float, float]]) -> None:
+    """Draw a run, one row a process: when it restarted, worked, saved, and what was lost. A cross is a crash.
+
+    A span is the number of the process, from 0, a kind of SPANS, and begin and end in seconds.
+    """
+    for kind, (color, hatch) in SPANS.items():
+        chosen = [span for span in spans if span[1] == kind]
+        rows, starts = [process for process, *_ in chosen], [begin for _, _, begin, _ in chosen]
+        lengths = [end - begin for _, _, begin, end in chosen]
+        axes.barh(rows, lengths, 0.7, starts, color=color, hatch=hatch, edgecolor="white", linewidth=0)
+    last = {process: end for process, _, _, end in spans}
+    crashed = sorted(last)[:-1]
+    (cross,) = axes.plot([last[row] for row in crashed], crashed, "x", color=BLACK, markersize=8, label="crash")
+    axes.invert_yaxis()
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_xlabel("seconds")
+    axes.set_ylabel("process")
+    keys = [Patch(facecolor=color, hatch=hatch, edgecolor="white", linewidth=0, label=kind)
+            for kind, (color, hatch) in SPANS.items()]  # fmt: skip
+    axes.legend(
+        handles=[*keys, cross], frameon=False, loc="lower left", bbox_to_anchor=(-0.02, 1), ncols=5,
+        handlelength=1.5, columnspacing=1.2, handletextpad=0.5,
+    )  # fmt: skip
     _finish(axes)
 
 

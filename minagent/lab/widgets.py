@@ -13,7 +13,7 @@ import ipywidgets
 
 from minagent.lab.crashlab import WAY_ON, CrashLab, State
 from minagent.lab.kernel_state import KernelState
-from minagent.lab.worker import Phase
+from minagent.lab.phases import Phase
 
 STYLE = """<style>
 .minagent { color: var(--jp-ui-font-color1, #212121); font-size: var(--jp-ui-font-size1, 14px); line-height: 1.5 }
@@ -43,10 +43,11 @@ def _list(items: list[str], empty: str) -> str:
     return "<ul>" + "".join(f"<li>{item}</li>" for item in items or [f"<em>{empty}</em>"]) + "</ul>"
 
 
-class _Status(ipywidgets.HTML):
+class Status(ipywidgets.HTML):
     """The line that says what happened."""
 
     def say(self, sentence: str, *, error: bool = False) -> None:
+        """Show a sentence, and have it spoken."""
         self.said = sentence
         kind = " minagent-error" if error else ""
         line = f'<p class="minagent minagent-status{kind}" role="status" aria-live="polite">{escape(sentence)}</p>'
@@ -54,6 +55,7 @@ class _Status(ipywidgets.HTML):
 
     @contextlib.contextmanager
     def errors_shown(self) -> Iterator[None]:
+        """Show what is raised in this context."""
         # JupyterLab shows what a handler raises in its log console only, where no reader looks.
         try:
             yield
@@ -66,7 +68,7 @@ class _View(ipywidgets.VBox):
 
     def __init__(self, actions: dict[str, Callable[[], str]], greeting: str) -> None:
         self.buttons = {label: ipywidgets.Button(description=label) for label in actions}
-        self.status = _Status()
+        self.status = Status()
         self.status.say(greeting)
         self.picture = ipywidgets.HTML()
         for label, button in self.buttons.items():
@@ -182,7 +184,7 @@ class NumberView(ipywidgets.VBox):
         low, high = limits
         self.number = ipywidgets.BoundedIntText(value=value, min=low, max=high, description=label)
         self.number.style.description_width = "initial"
-        self.status = _Status()
+        self.status = Status()
         self._say = say
         self.number.observe(self._redraw, "value")
         super().__init__([self.number, self.status])

@@ -8,12 +8,7 @@ input. So the parent always knows where the child stands, and the child does not
     child   {"phase": "tool", "step": 0, "messages": 2, "cursor": 1, "trace": []}
     parent  (kill -9)
 
-The phases of a step, each named for what comes next. To crash *at* a phase is to crash just before it:
-
-    model    ask the model
-    tool     run the tool that the model asked for: so far its answer is in the process alone
-    result   take the result in: the tool has had its effect, and nobody knows of it yet
-    save     write the checkpoint: the step is complete, in the process alone
+The phases of a step are those of `phases`.
 
 A child whose parent is gone reads an end of file instead of "go", and leaves.
 """
@@ -23,20 +18,14 @@ import subprocess
 import sys
 import tempfile
 import weakref
-from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, Any, Literal, cast
+from typing import IO, Literal, cast
 
 from minagent import (
     CheckpointMissing,
-    FakeModel,
-    Message,
-    Reply,
     Session,
     Step,
-    ToolCall,
-    ToolRegistry,
     init_session,
     load_checkpoint,
     save_checkpoint,
@@ -44,9 +33,9 @@ from minagent import (
 )
 from minagent.lab.example import EXAMPLES, ExampleName
 from minagent.lab.ledger import Ledger
+from minagent.lab.phases import Phase, WatchedModel, WatchedTools
 from minagent.plain_json import canonical, parse
 
-Phase = Literal["model", "tool", "result", "save"]
 Recording = Literal["nothing", "every step"]
 
 CHECKPOINT = Path("disk", "session.json")
@@ -129,37 +118,6 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     process.communicate()
 
 
-class _WatchedModel(FakeModel):
-    """A fake model that stops before each call, and whose calls are billed."""
-
-    def __init__(self, script: Sequence[Message], ledger: Ledger, about_to: Callable[[Phase], None]) -> None:
-        super().__init__(script)
-        self._ledger = ledger
-        self._about_to = about_to
-
-    def complete(self, messages: Sequence[Message], schemas: Sequence[dict[str, Any]]) -> Reply:
-        self._about_to("model")
-        reply = super().complete(messages, schemas)
-        self._ledger.record_model_call(reply.usage)
-        return reply
-
-
-class _WatchedTools(ToolRegistry):
-    """Tools that stop before and after each run, and whose effects are in the ledger."""
-
-    def __init__(self, ledger: Ledger, about_to: Callable[[Phase], None]) -> None:
-        super().__init__()
-        self._ledger = ledger
-        self._about_to = about_to
-
-    def call(self, tool_call: ToolCall) -> str:
-        self._about_to("tool")
-        result = super().call(tool_call)
-        self._ledger.record_effect(tool_call, result)
-        self._about_to("result")
-        return result
-
-
 class _Child:
     """The child's side: the chapter's loop, step and save, until done."""
 
@@ -168,8 +126,8 @@ class _Child:
         self.recording = recording
         self.example = EXAMPLES[example]
         self.path = folder / CHECKPOINT
-        self.agent = self.example.agent(_WatchedTools(ledger, self.about_to))
-        self.model = _WatchedModel(self.example.script, ledger, self.about_to)
+        self.agent = self.example.agent(WatchedTools(ledger, self.about_to))
+        self.model = WatchedModel(self.example.script, ledger, self.about_to)
         self.session, self.model.cursor, self.steps = self.start()
         self.step = self.session.step_count
 

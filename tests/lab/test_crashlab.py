@@ -15,7 +15,8 @@ from minagent import CheckpointMissing, FakeModel, Session, Step, load_checkpoin
 from minagent.lab import worker
 from minagent.lab.crashlab import CrashLab, NotNow
 from minagent.lab.example import ANSWER, SCRIPT
-from minagent.lab.worker import CHECKPOINT, Phase, Recording
+from minagent.lab.phases import Phase
+from minagent.lab.worker import CHECKPOINT, Recording
 from tests.conftest import in_process_table
 
 RunState = tuple[Session, int | None, list[Step]]

@@ -4,8 +4,22 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from matplotlib.text import Annotation
 
-from minagent.lab.plots import HATCHES, STYLES, bars, byte_map, grouped_bars, lines
+from minagent.lab.plots import (
+    HATCHES,
+    SPANS,
+    STYLES,
+    bars,
+    byte_map,
+    curves,
+    grouped_bars,
+    history,
+    lines,
+    mark,
+    measured,
+    plane,
+)
 
 
 def new_axes() -> Axes:
@@ -17,6 +31,11 @@ def new_axes() -> Axes:
 def widths(axes: Axes) -> list[float]:
     """Return how long the bars are."""
     return [bar.get_width() for bar in axes.patches if isinstance(bar, Rectangle)]
+
+
+def notes(axes: Axes) -> list[tuple[str, tuple[float, float]]]:
+    """Return the annotations, each with the place that it belongs to."""
+    return [(text.get_text(), text.xy) for text in axes.texts if isinstance(text, Annotation)]
 
 
 def test_bars_are_as_long_as_their_numbers():
@@ -54,3 +73,51 @@ def test_a_byte_map_has_a_cell_for_each_byte():
     axes = new_axes()
     byte_map(axes, [0, 8, 3], width=2)
     assert np.asarray(axes.images[0].get_array()).tolist() == [[0, 8], [3, 0]]
+
+
+def test_numbers_at_bars_have_the_digits_that_were_asked_for():
+    """Overheads are not whole numbers."""
+    axes = new_axes()
+    grouped_bars(axes, {"a": {"by steps": 3.67, "by the clock": 3.54}}, "%", digits=1)
+    assert [label.get_text() for label in axes.texts] == ["3.7", "3.5"]
+
+
+def test_curves_carry_their_names_at_their_ends():
+    """Five of them can be told apart without colours."""
+    axes = new_axes()
+    curves(axes, [1, 2], {name: [1.0, place] for place, name in enumerate("abcde")}, "x", "y")
+    assert notes(axes) == [(n, (2, p)) for p, n in enumerate("abcde")]
+    assert len({line.get_linestyle() for line in axes.lines}) >= 4
+
+
+def test_what_was_measured_is_dots_with_bars_of_error():
+    """On the curve of what was expected."""
+    axes = new_axes()
+    measured(axes, [1, 2], [5, 6], [0.5, 1])
+    dots, *_ = axes.containers[0]
+    assert np.asarray(dots.get_ydata()).tolist() == [5, 6]
+    (segments,) = axes.containers[0][2]
+    assert [segment[:, 1].tolist() for segment in segments.get_segments()] == [[4.5, 5.5], [5, 7]]
+
+
+def test_marks_and_points_have_their_names():
+    """Each at its place."""
+    axes = new_axes()
+    mark(axes, 3, 4, "best", 2)
+    plane(axes, {"every step": (1, 2), "at the end": (5, 0)}, "writes", "lost")
+    assert notes(axes) == [
+        ("best", (3, 4)), ("every step", (1, 2)), ("at the end", (5, 0)),
+    ]  # fmt: skip
+
+
+def test_a_history_has_a_row_for_each_process_and_a_cross_for_each_crash():
+    """Kinds of time differ by hatch as well as by colour; the process that came to the end has no cross."""
+    axes = new_axes()
+    history(axes, [(0, "work", 0, 3), (0, "lost", 3, 4), (1, "restart", 4, 5), (1, "work", 5, 9), (1, "save", 9, 10)])
+    bars_drawn = [bar for bar in axes.patches if isinstance(bar, Rectangle)]
+    assert sorted((bar.get_x(), bar.get_width()) for bar in bars_drawn) == [(0, 3), (3, 1), (4, 1), (5, 4), (9, 1)]
+    (crosses,) = axes.lines
+    assert (np.asarray(crosses.get_xdata()).tolist(), np.asarray(crosses.get_ydata()).tolist()) == ([4], [0])
+    legend = axes.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == [*SPANS, "crash"]

@@ -1,0 +1,192 @@
+"""Real runs of real processes, killed by SIGKILL at moments that are drawn in time.
+
+    with Trials() as trials:
+        trial = trials.run(EverySteps(10), steps=37, lives=[41.7])
+    trial.lost                                      # (6,): one crash; it lost 6 steps
+
+The time is virtual, so that nobody waits and every number is exact: a model call takes 2 seconds, a tool half a second,
+and a save half a second, half of it before each of its two renames. When the time comes the process kills itself where
+it stands: in a model call, in a tool, or between two file calls of a save. All else is real: the process, the signal,
+`run_with_checkpoints`, the files. What was done is read from the ledger, what was saved from the disk.
+
+Each process is forked from a small helper process, which takes a few milliseconds.
+
+Source: chapter 7.3.8.
+"""
+
+import contextlib
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import IO, Any, cast
+
+from minagent import (
+    CheckpointMissing,
+    Policy,
+    Step,
+    init_session,
+    load_checkpoint,
+    recover_checkpoint,
+    run_with_checkpoints,
+)
+from minagent.lab.example import long_task
+from minagent.lab.ledger import Ledger
+from minagent.lab.phases import Phase, WatchedModel, WatchedTools
+
+SECONDS: dict[Phase, float] = {"model": 2.0, "tool": 0.5, "result": 0.0}
+STEP_SECONDS = sum(SECONDS.values())
+SAVE_SECONDS = 0.5
+
+CHECKPOINT = "session.json"
+LEDGER = "ledger.jsonl"
+WHEN = "2026-01-01T00:00:00Z"
+
+
+PATIENCE = 20
+"""Crashes in a row without a new step on the disk after which a run is given up: it gets nowhere."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What became of a run, through all its crashes."""
+
+    finished: bool
+    """False if it was left before its end, or given up."""
+    lost: tuple[int, ...]
+    """For each crash: the steps that were complete, and were not on the disk."""
+    repeated_notes: int
+    """Notes that were sent again."""
+    model_calls: int
+    """Model calls that were paid for."""
+
+    @property
+    def crashes(self) -> int:
+        """How many processes were killed."""
+        return len(self.lost)
+
+
+class Trials:
+    """The helper, which has one thread and forks a process for each life of a run. Use it in a `with` statement."""
+
+    def __enter__(self) -> "Trials":
+        command = [sys.executable, "-m", "minagent.lab.trials"]
+        self._helper = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+        return self
+
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        if error is not None:  # an interrupt: the process that the helper waits for goes with it
+            os.killpg(self._helper.pid, signal.SIGKILL)
+        self._helper.communicate()
+
+    def run(self, policy: Policy, steps: int, lives: Iterable[float], effect_every: int = 1) -> Trial:
+        """Run `long_task(steps, effect_every)`, in as many processes as it takes to finish it.
+
+        The first process is killed after the first of `lives`, in virtual seconds, and so on. After the last of them
+        the run is left as it is; a life of math.inf is long enough for every run.
+        """
+        with tempfile.TemporaryDirectory(prefix="minagent-") as name:
+            folder, finished = Path(name), False
+            ledger = Ledger(folder / LEDGER)
+            states = [(0, 0)]
+            for ends_at in lives:
+                finished = self._finishes(Life(folder, steps, effect_every, policy, ends_at))
+                if finished or _gets_nowhere(states):
+                    break
+                states.append((len(ledger.effects()), _saved_steps(folder)))
+            notes = [effect for effect in ledger.effects() if effect["name"] == "send_note"]
+            return Trial(
+                finished=finished,
+                lost=tuple(saved + done - before - now for (before, saved), (done, now) in pairwise(states)),
+                repeated_notes=sum(effect["repeat"] > 0 for effect in notes),
+                model_calls=ledger.bill().calls,
+            )
+
+    def _finishes(self, life: "Life") -> bool:
+        """Run one process; return whether it came to the end, or was killed."""
+        to_helper, from_helper = cast(IO[bytes], self._helper.stdin), cast(IO[bytes], self._helper.stdout)
+        pickle.dump(life, to_helper)
+        to_helper.flush()
+        code = from_helper.readline().strip()
+        if code not in (b"0", b"-9"):
+            raise RuntimeError(f"a process of this trial ended with code {code!r}; it says why on stderr")
+        return code == b"0"
+
+
+def _gets_nowhere(states: list[tuple[int, int]]) -> bool:
+    return len(states) > PATIENCE and len({saved for _, saved in states[-PATIENCE:]}) == 1
+
+
+def _saved_steps(folder: Path) -> int:
+    try:
+        checkpoint, _ = recover_checkpoint(folder / CHECKPOINT)
+    except CheckpointMissing:
+        return 0
+    return sum(message.role == "tool" for message in checkpoint.session.messages)
+
+
+@dataclass
+class Life:
+    """One process: what it is to do, and when it dies."""
+
+    folder: Path
+    steps: int
+    effect_every: int
+    policy: Policy
+    ends_at: float
+    now: float = 0.0
+    """The virtual clock."""
+
+    def spend(self, seconds: float) -> None:
+        """Let time pass."""
+        self.now += seconds
+        if self.now > self.ends_at:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def live(self) -> None:
+        """Begin, or go on from the disk, and run to the end if there is the time."""
+        os.replace = self._slow(os.replace)
+        ledger = Ledger(self.folder / LEDGER)
+        example = long_task(self.steps, self.effect_every)
+        agent = example.agent(WatchedTools(ledger, self._about_to))
+        model = WatchedModel(example.script, ledger, self._about_to)
+        session, steps = init_session(agent, example.task, session_id="demo", created_at=WHEN), list[Step]()
+        with contextlib.suppress(CheckpointMissing):
+            session, loaded, steps = load_checkpoint(self.folder / CHECKPOINT, example.script)
+            model.cursor = loaded.cursor
+        run_with_checkpoints(
+            agent, session, model, steps, self.folder / CHECKPOINT, self.policy, clock=lambda: self.now
+        )
+
+    def _about_to(self, phase: Phase) -> None:
+        self.spend(SECONDS[phase])
+
+    def _slow(self, rename: Callable[..., None]) -> Callable[..., None]:
+        def slow_rename(*names: Any) -> None:
+            self.spend(SAVE_SECONDS / 2)
+            rename(*names)
+
+        return slow_rename
+
+
+def _serve() -> None:
+    """The helper's side: for each life, fork a process, wait for its end, and say how it ended."""
+    with contextlib.suppress(EOFError):
+        while True:
+            life = pickle.load(sys.stdin.buffer)  # noqa: S301 - it comes from the process that has started this one
+            child = os.fork()
+            if child == 0:
+                life.live()
+                os._exit(0)
+            _, status = os.waitpid(child, 0)
+            print(os.waitstatus_to_exitcode(status), flush=True)
+
+
+if __name__ == "__main__":
+    _serve()

@@ -1,0 +1,1 @@
+"""What things cost. The README has the command that prints the tables; the other tests run each of these once."""

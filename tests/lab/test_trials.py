@@ -1,0 +1,155 @@
+"""Real processes, killed at drawn moments: against the closed form, and against the simulation, crash by crash."""
+
+import math
+import os
+import random
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import fmean, stdev
+
+import numpy as np
+import pytest
+
+from minagent import (
+    AtEnd,
+    BeforeSideEffects,
+    EverySeconds,
+    EverySteps,
+    Policy,
+    YoungDaly,
+    recover_checkpoint,
+    validate,
+)
+from minagent.lab.ledger import Ledger
+from minagent.lab.simulate import Outcome, Workload, failures_at_random, recorded_failures, simulate
+from minagent.lab.theory import executed_steps, lost_at_a_moment
+from minagent.lab.trials import CHECKPOINT, LEDGER, PATIENCE, SAVE_SECONDS, STEP_SECONDS, Life, Trials
+
+
+@pytest.fixture(scope="module")
+def trials() -> Iterator[Trials]:
+    """One helper for all tests of this module."""
+    with Trials() as helper:
+        yield helper
+
+
+@pytest.mark.parametrize("every", [2, 5, 10, 20, 37])
+def test_real_crashes_agree_with_the_exact_expectation(trials: Trials, every: int):
+    """Sixty processes each, killed at any moment of a run of 37 steps: within 3 standard errors."""
+    rng = np.random.default_rng(73)
+    end = SAVE_SECONDS + 37 * STEP_SECONDS + 36 // every * SAVE_SECONDS
+    lost = [trials.run(EverySteps(every), 37, [moment]).lost[0] for moment in rng.uniform(0, end, 60)]
+    error = stdev(lost) / math.sqrt(len(lost))
+    assert abs(fmean(lost) - lost_at_a_moment(37, every, STEP_SECONDS, SAVE_SECONDS)) < 3 * error
+
+
+def test_real_runs_to_the_end_agree_with_the_closed_form(trials: Trials):
+    """Twenty steps, saved each five; each step crashes with 5 percent: how many are begun until all are done?"""
+    p = 0.05
+    rng = np.random.default_rng(73)
+    begun = []
+    for _ in range(40):
+        # A life counts in steps; saves take no part in it. So the moment of death is put on the clock of the run.
+        gaps = (life for life in iter(lambda: float(rng.exponential(-1 / math.log1p(-p))), None))
+        trial = trials.run(EverySteps(5), 20, (on_the_clock(life, every=5) for life in gaps))
+        assert trial.finished
+        begun.append(20 + trial.crashes + sum(trial.lost))
+    error = stdev(begun) / math.sqrt(len(begun))
+    assert abs(fmean(begun) - executed_steps(20, 5, p)) < 3 * error
+
+
+def on_the_clock(steps: float, every: int) -> float:
+    """Return when so many steps have been taken, a save before the first and after each `every` included."""
+    return steps * STEP_SECONDS + (1 + math.floor(steps) // every) * SAVE_SECONDS
+
+
+POLICIES: list[Policy] = [
+    EverySteps(1),
+    EverySteps(4),
+    EverySeconds(7.3),
+    BeforeSideEffects(),
+    EverySteps(3) | BeforeSideEffects(),
+    YoungDaly(40),
+    AtEnd(),
+]
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=str)
+@pytest.mark.parametrize("seed", range(4))
+def test_the_simulation_is_what_real_processes_do(trials: Trials, policy: Policy, seed: int):
+    """The same failures at the same moments: the same steps lost, the same notes sent again, the same calls paid."""
+    work = Workload(np.full(13, STEP_SECONDS), effect_every=3)
+    lives = np.random.default_rng(seed).exponential(18.0, 8).tolist()
+
+    def simulated() -> Outcome:
+        return simulate(work, policy, recorded_failures(np.cumsum(lives).tolist()), SAVE_SECONDS, SAVE_SECONDS)
+
+    # The thirteenth step is the answer. It has no tool, so it takes less time: failures count up to there.
+    reached = simulated().fell_back_to // 2 + simulated().lost_steps
+    lives = [life for life, steps in zip(lives, reached.tolist(), strict=False) if steps < 12]
+    outcome = simulated()
+    # A process saves before its first step. The simulation counts that as a part of each restart.
+    trial = trials.run(policy, 12, [lives[0] + SAVE_SECONDS, *lives[1:], math.inf], effect_every=3)
+    assert trial.finished
+    assert list(trial.lost) == outcome.lost_steps.tolist()
+    assert trial.repeated_notes == outcome.repeated_effects.sum()
+    assert trial.model_calls == 13 + outcome.repeated_calls.sum()
+
+
+def test_a_policy_that_gets_nowhere_is_given_up(trials: Trials):
+    """It saves each ten steps, and no process lives that long: whatever it does is lost, again and again."""
+    lives = iter(lambda: 9 * STEP_SECONDS, None)
+    trial = trials.run(EverySteps(10), 20, lives)
+    assert (trial.finished, trial.crashes, set(trial.lost)) == (False, PATIENCE, {8})
+    assert trials.run(EverySteps(5), 20, lives).finished
+
+
+def test_killed_by_the_real_clock_at_any_moment(tmp_path: Path):
+    """No virtual time here: the parent kills a fork whenever it pleases. What loads is whole, the loss is bounded."""
+    moments = random.Random(73)  # noqa: S311 - nobody is to be kept from guessing them
+    every, steps = 3, 30
+    for number in range(40):
+        life = Life(tmp_path / str(number), steps, 1, EverySteps(every), math.inf)
+        child = os.fork()
+        if child == 0:
+            life.live()
+            os._exit(0)
+        # A moment of real time, not a wait for something: the child is killed wherever it happens to be.
+        time.sleep(moments.uniform(0, 0.06))
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        done = len(Ledger(life.folder / LEDGER).effects())
+        if not (life.folder / CHECKPOINT).exists():
+            assert done == 0
+            continue
+        checkpoint, report = recover_checkpoint(life.folder / CHECKPOINT)
+        saved = sum(step.kind == "tool_call" for step in checkpoint.steps)
+        assert report.passed_over == ()
+        assert validate(checkpoint.session)
+        assert done - every - 1 <= saved <= done
+
+
+def test_an_error_in_a_trial_is_told(trials: Trials):
+    """A policy that raises in the process: not a crash to be counted, but an error."""
+    with Trials() as helper, pytest.raises(RuntimeError, match="ended with code"):
+        helper.run(EverySteps(2), 1, [math.inf], effect_every=0)
+    assert trials.run(EverySteps(2), 2, [math.inf]).finished
+
+
+def test_a_helper_leaves_nothing_behind():
+    """Neither after its work, nor after an interrupt in the middle of it."""
+    with Trials() as helper:
+        pass
+    assert helper._helper.returncode == 0
+    with pytest.raises(KeyboardInterrupt), Trials() as helper:
+        raise KeyboardInterrupt
+    assert helper._helper.returncode == -signal.SIGKILL
+
+
+def test_failures_at_random_do_not_end():
+    """They are drawn in portions; the portions do not repeat."""
+    failures = failures_at_random(1.0, np.random.default_rng(1))
+    first = [next(failures.gaps) for _ in range(3000)]
+    assert len(set(first)) == 3000
