@@ -45,7 +45,7 @@ class FrequencyView(ipywidgets.VBox):
     def __init__(self, choice: Choice) -> None:
         self.controls = {
             "policy": _labelled(ipywidgets.Dropdown(options=POLICY_NAMES, value=choice.policy), "Policy"),
-            "interval": _labelled(ipywidgets.IntSlider(choice.interval, 1, 50), "N"),
+            "interval": _labelled(ipywidgets.BoundedIntText(choice.interval, 1, 200), "N"),
             "between_failures": _select(BETWEEN_FAILURES, choice.between_failures, "A failure each"),
             "save_seconds": _select(SAVE_COSTS, choice.save_seconds, "A save takes"),
             "law": _labelled(ipywidgets.Dropdown(options=list(LAWS), value=choice.law), "Lengths of steps"),

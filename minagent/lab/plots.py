@@ -1,6 +1,7 @@
 """Data -> matplotlib Axes.
 
-One look: Okabe-Ito colours, markers, dashes and hatches beside them, names at the marks, a white ground in every theme.
+One look: Okabe-Ito colours (the purple darker, so that words in it can be read), markers, dashes and hatches beside
+them, names at the marks, a white ground in every theme.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-BLUE, ORANGE, GREEN, PURPLE, BLACK = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000"
+BLUE, ORANGE, GREEN, PURPLE, BLACK = "#0072B2", "#D55E00", "#009E73", "#9C4F80", "#000000"
 STYLES = ((BLUE, "o", "-"), (ORANGE, "s", "--"), (GREEN, "^", ":"), (PURPLE, "D", "-."), (BLACK, "v", (0, (1, 3))))
 """Colour, marker and line of the first to the fifth series: each tells them apart by itself."""
 HATCHES = ("", "///", "...")

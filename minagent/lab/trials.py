@@ -15,6 +15,8 @@ Source: chapter 7.3.8.
 """
 
 import contextlib
+import json
+import math
 import os
 import pickle
 import signal
@@ -22,7 +24,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any, cast
@@ -32,7 +34,6 @@ from minagent import (
     Policy,
     Step,
     init_session,
-    load_checkpoint,
     recover_checkpoint,
     run_with_checkpoints,
 )
@@ -46,8 +47,8 @@ SAVE_SECONDS = 0.5
 
 CHECKPOINT = "session.json"
 LEDGER = "ledger.jsonl"
+MOMENTS = "moments.json"
 WHEN = "2026-01-01T00:00:00Z"
-
 
 PATIENCE = 20
 """Crashes in a row without a new step on the disk after which a run is given up: it gets nowhere."""
@@ -108,6 +109,13 @@ class Trials:
                 model_calls=ledger.bill().calls,
             )
 
+    def crash_points(self, policy: Policy, steps: int, effect_every: int = 1) -> list[float]:
+        """Return a moment in each model call, in each tool, and before each rename, of a run that nobody kills."""
+        with tempfile.TemporaryDirectory(prefix="minagent-") as name:
+            self._finishes(Life(Path(name), steps, effect_every, policy, math.inf))
+            ends = json.loads(Path(name, MOMENTS).read_bytes())
+        return [(begin + end) / 2 for begin, end in pairwise([0.0, *ends]) if end > begin]
+
     def _finishes(self, life: "Life") -> bool:
         """Run one process; return whether it came to the end, or was killed."""
         to_helper, from_helper = cast(IO[bytes], self._helper.stdin), cast(IO[bytes], self._helper.stdout)
@@ -142,12 +150,15 @@ class Life:
     ends_at: float
     now: float = 0.0
     """The virtual clock."""
+    moments: list[float] = field(default_factory=list)
+    """When each model call, tool and rename ended."""
 
     def spend(self, seconds: float) -> None:
         """Let time pass."""
         self.now += seconds
         if self.now > self.ends_at:
             os.kill(os.getpid(), signal.SIGKILL)
+        self.moments.append(self.now)
 
     def live(self) -> None:
         """Begin, or go on from the disk, and run to the end if there is the time."""
@@ -158,11 +169,12 @@ class Life:
         model = WatchedModel(example.script, ledger, self._about_to)
         session, steps = init_session(agent, example.task, session_id="demo", created_at=WHEN), list[Step]()
         with contextlib.suppress(CheckpointMissing):
-            session, loaded, steps = load_checkpoint(self.folder / CHECKPOINT, example.script)
-            model.cursor = loaded.cursor
+            checkpoint, _ = recover_checkpoint(self.folder / CHECKPOINT)
+            session, model.cursor, steps = checkpoint.session, checkpoint.model_cursor, checkpoint.steps
         run_with_checkpoints(
             agent, session, model, steps, self.folder / CHECKPOINT, self.policy, clock=lambda: self.now
         )
+        (self.folder / MOMENTS).write_text(json.dumps(self.moments))
 
     def _about_to(self, phase: Phase) -> None:
         self.spend(SECONDS[phase])

@@ -98,6 +98,22 @@ def test_the_simulation_is_what_real_processes_do(trials: Trials, policy: Policy
     assert trial.model_calls == 13 + outcome.repeated_calls.sum()
 
 
+def test_saving_before_side_effects_saves_paid_calls_and_no_repeats(trials: Trials):
+    """Killed at every point: as many repeats; a call is paid again in the new save, not in the tool and its save."""
+    points, repeats, paid = {}, {}, {}
+    for policy in (EverySteps(1), EverySteps(1) | BeforeSideEffects()):
+        moments = trials.crash_points(policy, 4)
+        runs = [trials.run(policy, 4, [moment, math.inf]) for moment in moments]
+        assert all(run.finished and run.crashes == 1 for run in runs)
+        points[policy] = len(runs)
+        repeats[policy] = sum(run.repeated_notes for run in runs)
+        paid[policy] = sum(run.model_calls - 5 for run in runs)
+    # Two renames at the start; model, tool and the renames of each step; model and renames of the answer.
+    assert list(points.values()) == [2 + 4 * 4 + 3, 2 + 4 * 6 + 3]
+    assert list(repeats.values()) == [4 * 2, 4 * 2]
+    assert list(paid.values()) == [4 * 3 + 2, 4 * 2 + 2]
+
+
 def test_a_policy_that_gets_nowhere_is_given_up(trials: Trials):
     """It saves each ten steps, and no process lives that long: whatever it does is lost, again and again."""
     lives = iter(lambda: 9 * STEP_SECONDS, None)
