@@ -34,7 +34,7 @@ def picture(view: View) -> Figure:
     plots.mark(cost, *view.best, "best", 3, 2)
     count, overhead = view.chosen
     inside = overhead < top and count < COUNTS_SHOWN[-1]
-    plots.mark(cost, min(count, 100), min(overhead, 0.7 * top), "chosen" if inside else "chosen:\noff the chart", 5, 1)
+    plots.mark(cost, min(count, 100), min(overhead, 0.7 * top), "chosen" if inside else "off the chart", 3, 1)
     plots.history(run, view.spans)
     return figure
 

@@ -98,9 +98,11 @@ class Trials:
             states = [(0, 0)]
             for ends_at in lives:
                 finished = self._finishes(Life(folder, steps, effect_every, policy, ends_at))
-                if finished or _gets_nowhere(states):
+                if finished:
                     break
                 states.append((len(ledger.effects()), _saved_steps(folder)))
+                if _gets_nowhere(states):
+                    break
             notes = [effect for effect in ledger.effects() if effect["name"] == "send_note"]
             return Trial(
                 finished=finished,

@@ -10,17 +10,10 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from minagent.document import decode
 from minagent.lab.ledger import Ledger
 from minagent.lab.worker import CHECKPOINT, LEDGER
-from tests.browser.jupyterlab import browser, find_browser, jupyterlab, open_and_run, serve
+from tests.browser.jupyterlab import find_browser, jupyterlab, open_and_run, serve
 from tests.conftest import ROOT, in_process_table
 
 pytestmark = pytest.mark.skipif(find_browser() is None, reason="no Chromium on this machine")
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    """A browser, for all tests of this module."""
-    with browser() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

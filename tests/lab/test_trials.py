@@ -119,6 +119,7 @@ def test_a_policy_that_gets_nowhere_is_given_up(trials: Trials):
     lives = iter(lambda: 9 * STEP_SECONDS, None)
     trial = trials.run(EverySteps(10), 20, lives)
     assert (trial.finished, trial.crashes, set(trial.lost)) == (False, PATIENCE, {8})
+    assert trial.model_calls == PATIENCE * 9
     assert trials.run(EverySteps(5), 20, lives).finished
 
 
