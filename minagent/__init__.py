@@ -1,7 +1,7 @@
 """A small agent that survives crashes: the names a reader types.
 
-Modules by distance from the reader: runner, policy, checkpoint, document, agent, session,
-models, tools, messages, generations, atomic, plain_json, errors.
+Modules by distance from the reader: runner, policy, log, checkpoint, records, document, agent, session,
+models, tools, messages, stores, generations, atomic, plain_json, errors.
 `minagent.lab` breaks things on purpose. Importing minagent starts nothing and loads the standard library alone.
 """
 
@@ -9,16 +9,23 @@ from minagent.agent import Agent, Step, init_session, run_turn, step_once
 from minagent.checkpoint import LoadReport, load_checkpoint, recover_checkpoint, save_checkpoint
 from minagent.document import Checkpoint
 from minagent.errors import (
+    AppendUnknown,
     CheckpointDamaged,
     CheckpointError,
     CheckpointMissing,
     CheckpointPassedOver,
     CheckpointTooNew,
+    Conflict,
     InvalidMessages,
     InvalidValue,
+    LogDamaged,
+    LogError,
+    LogMissing,
+    LogTooNew,
     MinagentError,
     ScriptExhausted,
 )
+from minagent.log import ResumeReport, SessionLog
 from minagent.messages import Message, Problem, ToolCall, pending_calls, problems
 from minagent.models import FakeModel, HistoryModel, Model, Reply, Usage
 from minagent.policy import (
@@ -34,11 +41,14 @@ from minagent.policy import (
 )
 from minagent.runner import run_with_checkpoints
 from minagent.session import Session, validate
+from minagent.stores.file import FileStore
+from minagent.stores.memory import MemoryStore
 from minagent.tools import ToolRegistry
 
 __all__ = [
     "Agent",
     "AnyOf",
+    "AppendUnknown",
     "AtEnd",
     "BeforeSideEffects",
     "Checkpoint",
@@ -47,22 +57,31 @@ __all__ = [
     "CheckpointMissing",
     "CheckpointPassedOver",
     "CheckpointTooNew",
+    "Conflict",
     "EverySeconds",
     "EverySteps",
     "EveryTokens",
     "FakeModel",
+    "FileStore",
     "HistoryModel",
     "InvalidMessages",
     "InvalidValue",
     "LoadReport",
+    "LogDamaged",
+    "LogError",
+    "LogMissing",
+    "LogTooNew",
+    "MemoryStore",
     "Message",
     "MinagentError",
     "Model",
     "Policy",
     "Problem",
     "Reply",
+    "ResumeReport",
     "ScriptExhausted",
     "Session",
+    "SessionLog",
     "Step",
     "ToolCall",
     "ToolRegistry",

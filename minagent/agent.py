@@ -5,14 +5,15 @@ Between two steps nothing is half done: that is the moment to save. This module 
 Source: chapter 7.3.3.
 """
 
+import contextlib
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
 from minagent.errors import InvalidValue
-from minagent.messages import Message, check_message, pending_calls
+from minagent.messages import Message, ToolCall, check_message, pending_calls
 from minagent.models import Model, Reply
 from minagent.session import Session
 from minagent.tools import ToolRegistry
@@ -75,11 +76,28 @@ def step_once(
         InvalidMessages: the history contradicts itself, so no model can be asked; the error lists every problem.
         InvalidValue: the session, or the model's answer, could not be saved; no tool has run.
         BaseException: whatever the model or `before_tools` raises, and KeyboardInterrupt.
-        In each case session, trace and cursor are as they were before.
+        In each case session, trace and cursor are as they were before; or, after an error in a tool, as `before_tools`
+        has seen them.
     """
+    with _undone_on_error(session, model, steps):
+        session.check_storable()  # before anything happens that could then not be saved
+        messages = list(session.messages)
+        reply = None if pending_calls(messages) else _ask(agent, model, messages)
+        if reply is None or not reply.message.tool_calls or before_tools is None:
+            return _act(agent, session, messages, steps)
+        session.messages = list(messages)
+        before_tools(reply)
+    # What before_tools has seen may be on the disk by now. An error in a tool goes back to there, and no further: else
+    # the model would be asked again, and might want something else.
+    with _undone_on_error(session, model, steps):
+        return _act(agent, session, messages, steps)
+
+
+@contextlib.contextmanager
+def _undone_on_error(session: Session, model: Model, steps: list[Step]) -> Iterator[None]:
     before = session.messages, len(steps), model.cursor
     try:
-        return _step(agent, session, model, steps, before_tools)
+        yield
     except BaseException:
         # The model has moved its cursor when it answers, but the answer is not in the history yet. A reader presses
         # Interrupt in a slow tool: left as it is, the next step would ask for the script item *after* the lost one,
@@ -89,33 +107,36 @@ def step_once(
         raise
 
 
-def _step(
-    agent: Agent, session: Session, model: Model, steps: list[Step], before_tools: Callable[[Reply], None] | None
-) -> Literal["paused", "done"]:
-    session.check_storable()  # before anything happens that could then not be saved
-    messages = list(session.messages)
+def _ask(agent: Agent, model: Model, messages: list[Message]) -> Reply:
+    """Ask the model, and add its answer to the messages."""
+    reply = model.complete(list(messages), agent.registry.schemas())
+    _check_answer(reply.message, len(messages))
+    messages.append(reply.message)
+    return reply
+
+
+def _act(agent: Agent, session: Session, messages: list[Message], steps: list[Step]) -> Literal["paused", "done"]:
+    """Run the calls that are open, and take the step into the session."""
     calls = pending_calls(messages)
-    if not calls:
-        reply = model.complete(list(messages), agent.registry.schemas())
-        _check_answer(reply.message, len(messages))
-        messages.append(reply.message)
-        calls = tuple(reply.message.tool_calls)
-        if before_tools is not None and calls:
-            session.messages = list(messages)
-            before_tools(reply)
     for call in calls:
-        result = agent.registry.call(call)
-        messages.append(Message("tool", result, tool_call_id=call.id))
-        steps.append(Step(len(steps), "tool_call", f"{call.name} -> {_shortened(result)}"))
+        messages.append(Message("tool", agent.registry.call(call), tool_call_id=call.id))
+        steps.append(tool_step(len(steps), call, messages[-1]))
     if not calls:
-        steps.append(Step(len(steps), "final", messages[-1].content or ""))
+        steps.append(final_step(len(steps), messages[-1]))
     session.messages = messages
     return "paused" if calls else "done"
 
 
-def _shortened(result: str) -> str:
-    """Return what the trace says of a result, which stands whole in its message."""
-    return result if len(result) <= LONGEST_DETAIL else result[:LONGEST_DETAIL] + "…"
+def tool_step(index: int, call: ToolCall, result: Message) -> Step:
+    """Return the entry of the trace for a tool's result, which stands whole in its message."""
+    text = result.content or ""
+    shortened = text if len(text) <= LONGEST_DETAIL else text[:LONGEST_DETAIL] + "…"
+    return Step(index, "tool_call", f"{call.name} -> {shortened}")
+
+
+def final_step(index: int, answer: Message) -> Step:
+    """Return the entry of the trace for a plain answer."""
+    return Step(index, "final", answer.content or "")
 
 
 def _check_answer(answer: Message, index: int) -> None:

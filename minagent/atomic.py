@@ -20,11 +20,11 @@ def replace_atomically(path: Path, data: bytes) -> None:
         OSError: the disk refused. What `path` held before is still there, whole, unless the very last operation
             failed, the `fsync` of the folder: then the new bytes are there, whole, but may not outlive a power cut.
     """
-    _make_folder(path.parent)
+    make_folder(path.parent)
     descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
     try:
         try:
-            _write_all(descriptor, data)
+            write_all(descriptor, data)
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
@@ -36,15 +36,16 @@ def replace_atomically(path: Path, data: bytes) -> None:
     fsync_folder(path.parent)
 
 
-def _make_folder(folder: Path) -> None:
+def make_folder(folder: Path) -> None:
     """Make a folder and those above it that are missing, each one's name forced to disk."""
     if not folder.is_dir():
-        _make_folder(folder.parent)
+        make_folder(folder.parent)
         folder.mkdir(exist_ok=True)
         fsync_folder(folder.parent)
 
 
-def _write_all(descriptor: int, data: bytes) -> None:
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write all of `data`."""
     # os.write may write less than it was given, a full disk being one reason, and reports that only as a number.
     rest = memoryview(data)
     while rest:

@@ -4,10 +4,16 @@
     ├── InvalidValue         a value does not fit its place; names the path of the place
     ├── InvalidMessages      a message sequence contradicts itself; lists every problem of it
     ├── ScriptExhausted      a FakeModel was asked once more than its script has answers
-    └── CheckpointError
-        ├── CheckpointMissing    there is no checkpoint to load
-        ├── CheckpointDamaged    the bytes are not a checkpoint, or not the one that was saved
-        └── CheckpointTooNew     intact, but in a format that this version does not know
+    ├── CheckpointError
+    │   ├── CheckpointMissing    there is no checkpoint to load
+    │   ├── CheckpointDamaged    the bytes are not a checkpoint, or not the one that was saved
+    │   └── CheckpointTooNew     intact, but in a format that this version does not know
+    └── LogError
+        ├── Conflict             another writer was first: read again
+        ├── AppendUnknown        an append failed, and may have taken effect: read again, and look
+        ├── LogMissing           there is no session of this id
+        ├── LogDamaged           a record is not the one that was written
+        └── LogTooNew            an intact record is in a format that this version does not know
 
 And one warning: CheckpointPassedOver, when a load had to take an older checkpoint than the newest.
 
@@ -50,6 +56,35 @@ class CheckpointDamaged(CheckpointError):
 
 class CheckpointTooNew(CheckpointError):
     """The checkpoint is intact, but its format is newer than this version of minagent."""
+
+
+class LogError(MinagentError):
+    """A session log cannot be read, or not be added to."""
+
+
+class Conflict(LogError):
+    """Another writer was first: the log has another length than was expected. Nothing was added."""
+
+    def __init__(self, expected: int, length: int) -> None:
+        super().__init__(f"expected {expected} records, and {length} were appended so far: read again before you write")
+        self.expected = expected
+        self.length = length
+
+
+class AppendUnknown(LogError):
+    """An append failed, and so did undoing it: it may have taken effect. Read again, and look."""
+
+
+class LogMissing(LogError):
+    """There is no session of this id in the store. Never answered by a silent fresh start."""
+
+
+class LogDamaged(LogError):
+    """A record is not the one that was written; says which, and where."""
+
+
+class LogTooNew(LogError):
+    """A record is intact, but its format is newer than this version of minagent."""
 
 
 class CheckpointPassedOver(UserWarning):

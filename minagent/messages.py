@@ -126,15 +126,20 @@ class Problem:
         return f"messages[{self.index}]: {self.kind}{name}"
 
 
+def newest_turn(messages: Sequence[Message]) -> Sequence[Message]:
+    """Return the newest message that is no tool result, and the results after it."""
+    results = sum(1 for _ in takewhile(lambda message: message.role == "tool", reversed(messages)))
+    return messages[-results - 1 :]
+
+
 def pending_calls(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
     """Return the calls of the last assistant message that have no result yet, in order.
 
     They are not a problem: a crash among the tools of a step leaves the history so, and running them goes on.
     """
-    results = list(takewhile(lambda m: m.role == "tool", reversed(messages)))
-    asker = messages[-len(results) - 1] if len(results) < len(messages) else None
-    if asker is None or asker.role != "assistant":
+    if not messages or (turn := newest_turn(messages))[0].role != "assistant":
         return ()
+    asker, *results = turn
     answered = Counter(result.tool_call_id for result in results)
     pending = []
     for call in asker.tool_calls:

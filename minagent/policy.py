@@ -41,7 +41,7 @@ class Policy(ABC):
         """Return whether to save now."""
 
     def __or__(self, other: "Policy") -> "AnyOf":
-        return AnyOf((self, other))
+        return AnyOf((self, other)) if isinstance(other, Policy) else NotImplemented
 
 
 @dataclass(frozen=True)
@@ -128,6 +128,11 @@ class AnyOf(Policy):
 
     policies: tuple[Policy, ...]
 
+    def __post_init__(self) -> None:
+        given = self.policies
+        if not isinstance(given, tuple) or not given or not all(isinstance(policy, Policy) for policy in given):
+            raise ValueError(f"AnyOf takes a tuple of policies, not {given!r}")
+
     def __str__(self) -> str:
         return " or ".join(map(str, self.policies))
 
@@ -162,7 +167,7 @@ class YoungDaly(Policy):
         # The next chance comes a step later, as steps have been so far. Now is nearer to the best interval, as a ratio,
         # if the geometric mean of the two times is past it.
         middle = unsaved.seconds * math.sqrt(1 + 1 / unsaved.steps) if unsaved.steps else unsaved.seconds
-        return middle >= min(max(best, self.at_least), self.at_most)
+        return unsaved.seconds >= self.at_least and middle >= min(max(best, self.at_least), self.at_most)
 
 
 def daly_interval(save: float, between_failures: float) -> float:
@@ -180,9 +185,9 @@ def daly_interval(save: float, between_failures: float) -> float:
 
 def _check_count(what: str, count: int) -> None:
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise ValueError(f"to save every so many {what} takes a whole number of at least 1, not {count!r}")
+        raise ValueError(f"every so many {what}: needs a policy, or a whole number of at least 1, not {count!r}")
 
 
 def _check_seconds(name: str, seconds: float) -> None:
-    if not 0 < seconds < math.inf:
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < math.inf:
         raise ValueError(f"{name} must be a number above 0, not {seconds!r}")

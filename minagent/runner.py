@@ -40,10 +40,10 @@ def run_with_checkpoints(
         begun = clock()
         save_checkpoint(path, session, model, steps)
         saved_at = clock()
-        unsaved = Unsaved(save_seconds=saved_at - begun)
+        unsaved = Unsaved(save_seconds=max(0.0, saved_at - begun))  # a clock may be set back
 
     def due() -> bool:
-        unsaved.seconds = clock() - saved_at
+        unsaved.seconds = max(0.0, clock() - saved_at)
         return policy.due(unsaved)
 
     def before_tools(reply: Reply) -> None:

@@ -29,8 +29,8 @@ class Session:
 
     @property
     def step_count(self) -> int:
-        """How many steps were taken: each one adds one message of the model."""
-        return sum(message.role == "assistant" for message in self.messages)
+        """How many steps are complete: each one adds one message of the model, with a result for each of its calls."""
+        return sum(message.role == "assistant" for message in self.messages) - bool(pending_calls(self.messages))
 
     @property
     def answered(self) -> bool:

@@ -18,11 +18,11 @@ MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
 LAYERS: list[set[str]] = [
     {"errors"},
     {"atomic", "plain_json"},
-    {"messages", "generations"},
+    {"messages", "generations", "stores", "stores.base"},
     {"tools", "models", "session"},
     {"agent", "policy"},
-    {"document"},
-    {"checkpoint"},
+    {"document", "records", "stores.file", "stores.memory"},
+    {"checkpoint", "log"},
     {"runner"},
     {""},
     {"lab", "lab.environment", "lab.example", "lab.file_calls", "lab.ledger", "lab.plots", "lab.protocols"},
@@ -131,9 +131,12 @@ def lines_of(names: set[str]) -> int:
 
 
 def test_core_and_lab_can_be_read_in_an_evening():
-    """Lines of code, docstrings apart: 1,000 for the core that everyone reads, 2,000 for the lab."""
+    """Lines of code, docstrings apart: 1,400 for the core with its log and file store, 2,000 for the lab.
+
+    (The package's own list of names is an index, and not counted.)
+    """
     lab = {name_of(path) for path in MODULES if name_of(path).startswith("lab")}
-    assert lines_of({name_of(path) for path in MODULES} - lab) <= 1000
+    assert lines_of({name_of(path) for path in MODULES} - lab - {""}) <= 1400
     assert lines_of(lab) <= 2000
 
 

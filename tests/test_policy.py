@@ -1,6 +1,7 @@
 """Policies: each alone, combined, printed, and refused where it makes no sense."""
 
 import math
+from typing import Any
 
 import pytest
 
@@ -83,7 +84,7 @@ def test_a_count_below_one_is_refused(policy: type, wrong: object):
         policy(wrong)
 
 
-@pytest.mark.parametrize("wrong", [0, -1, math.inf, math.nan])
+@pytest.mark.parametrize("wrong", [0, -1, math.inf, math.nan, "30", None, True])
 @pytest.mark.parametrize("policy", [EverySeconds, YoungDaly])
 def test_a_time_that_is_no_time_is_refused(policy: type, wrong: float):
     """For never there is AtEnd."""
@@ -98,6 +99,27 @@ def test_bounds_the_wrong_way_round_are_refused(least: float, most: float):
         YoungDaly(3600, at_least=least, at_most=most)
 
 
+@pytest.mark.parametrize("wrong", [(), (EverySteps(1), 5), EverySteps(1), (EverySteps,)], ids=repr)
+def test_any_of_takes_policies(wrong: Any):
+    """Not none, and nothing else, which would fail in the middle of a run."""
+    with pytest.raises(ValueError, match="AnyOf takes a tuple of policies"):
+        AnyOf(wrong)
+
+
+def test_a_policy_is_combined_with_policies():
+    """Anything else is a mistake in the line that makes it."""
+    with pytest.raises(TypeError, match="unsupported operand"):
+        EverySteps(2) | 5  # type: ignore[operator]
+
+
+def test_young_daly_keeps_its_bounds_when_it_rounds():
+    """It may save before the best interval, if that is nearer, but never before `at_least`."""
+    policy = YoungDaly(200, at_least=60, at_most=90)
+    assert not policy.due(Unsaved(steps=1, seconds=59, save_seconds=1))
+    assert policy.due(Unsaved(steps=1, seconds=60, save_seconds=1))
+    assert policy.due(Unsaved(steps=99, seconds=90, save_seconds=1e6))
+
+
 def test_daly_s_published_optima():
     """Daly 2006, figures 3 to 5: a save of 5 minutes; a failure in 24 hours, 6 hours, 15 minutes on average."""
     minutes = [daly_interval(5, 24 * 60), daly_interval(5, 6 * 60), daly_interval(5, 15)]
@@ -108,4 +130,5 @@ def test_daly_s_published_optima():
 def test_daly_s_formula_has_an_end():
     """Where a save takes longer than two failures are apart, the formula does not hold; Daly takes the time between."""
     assert daly_interval(30, 15) == daly_interval(31, 15) == 15
+    assert daly_interval(20, 15) < 15
     assert daly_interval(0, 15) == 0

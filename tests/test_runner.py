@@ -19,14 +19,18 @@ from minagent import (
     EverySteps,
     EveryTokens,
     FakeModel,
+    HistoryModel,
+    Message,
     Policy,
     Session,
     Step,
     ToolCall,
     ToolRegistry,
+    Unsaved,
     YoungDaly,
     init_session,
     load_checkpoint,
+    recover_checkpoint,
     run_turn,
     run_with_checkpoints,
     runner,
@@ -181,6 +185,91 @@ policies = st.recursive(
     lambda inner: st.builds(lambda one, other: one | other, inner, inner),
     max_leaves=3,
 )
+
+
+def test_tokens_add_up_over_steps_input_and_output(tmp_path: Path, saved: list[tuple[int, int]]):
+    """As the model's replies say: the errand's four calls."""
+    session, model, steps = begin(ERRAND)
+    paid = []
+    original = model.complete
+
+    def complete(messages: Any, schemas: Any) -> Any:
+        reply = original(messages, schemas)
+        paid.append(reply.usage.input_tokens + reply.usage.output_tokens)
+        return reply
+
+    model.complete = complete  # type: ignore[method-assign]
+    run_with_checkpoints(ERRAND.agent(ToolRegistry()), session, model, steps, tmp_path / "a", AtEnd())
+    saved.clear()
+    session, model, steps = begin(ERRAND)
+    policy = EveryTokens(paid[0] + paid[1])
+    run_with_checkpoints(ERRAND.agent(ToolRegistry()), session, model, steps, tmp_path / "b", policy)
+    assert saved == [(2, 0), (5, 1), (9, 4)]
+
+
+def test_a_policy_is_told_what_is_not_saved_yet(tmp_path: Path):
+    """Twice a step: with the effects of the tools that run next, and without."""
+    asked = []
+
+    class Curious(Policy):
+        def due(self, unsaved: Unsaved) -> bool:
+            asked.append((unsaved.steps, unsaved.about_to_run))
+            return False
+
+    session, model, steps = begin(ERRAND)
+    run_with_checkpoints(ERRAND.agent(ToolRegistry()), session, model, steps, tmp_path / "s", Curious())
+    effects = [("read_only",), ("non_idempotent",), ("non_idempotent",)]
+    assert asked == [(0, effects[0]), (1, ()), (1, effects[1]), (2, ()), (2, effects[2]), (3, ())]
+
+
+def test_a_clock_that_is_set_back_stops_no_run(tmp_path: Path):
+    """As `time.time` may be, in the middle of a save."""
+    session, model, steps = begin(ERRAND)
+    clock = itertools.count(100, -1)
+    agent = ERRAND.agent(ToolRegistry())
+    run_with_checkpoints(agent, session, model, steps, tmp_path / "s", YoungDaly(60), lambda: float(next(clock)))
+    assert session.answered
+
+
+def test_an_interrupt_after_a_forced_save_keeps_the_answer(tmp_path: Path):
+    """The answer is on the disk. Going on in memory must not ask again, for a model may want something else then."""
+    wanted = iter([10, 20])
+
+    def decide(messages: Any) -> Message:
+        if messages[-1].role == "tool":
+            return Message("assistant", "paid")
+        return Message("assistant", "", (ToolCall("c1", "pay", {"amount": next(wanted)}),))
+
+    interrupts, paid = iter([True, False]), []
+    registry = ToolRegistry()
+
+    @registry.register
+    def pay(amount: int) -> str:
+        if next(interrupts):
+            raise KeyboardInterrupt
+        paid.append(amount)
+        return "ok"
+
+    agent, model, steps = Agent(registry, "You pay."), HistoryModel(decide), list[Step]()
+    session = init_session(agent, "Pay.", session_id="demo", created_at=WHEN)
+    with pytest.raises(KeyboardInterrupt):
+        run_with_checkpoints(agent, session, model, steps, tmp_path / "s", BeforeSideEffects())
+    assert recover_checkpoint(tmp_path / "s")[0].session == session
+    run_with_checkpoints(agent, session, model, steps, tmp_path / "s", BeforeSideEffects())
+    assert paid == [10]
+
+
+def test_steps_lost_are_complete_steps(tmp_path: Path):
+    """A checkpoint with an open call holds the steps before it, and not that one."""
+    session, model, steps = begin(ERRAND)
+    agent, path = ERRAND.agent(CrashingTools(1)), tmp_path / "s"
+    with pytest.raises(Crash):
+        run_with_checkpoints(agent, session, model, steps, path, EverySteps(1) | BeforeSideEffects())
+    checkpoint, _ = recover_checkpoint(path)
+    assert (checkpoint.session.step_count, len(checkpoint.session.messages)) == (1, 5)
+    path.write_bytes(b"damaged")
+    found, report = recover_checkpoint(path)
+    assert (found.session.step_count, report.steps_lost) == (0, 1)
 
 
 class Crash(BaseException):

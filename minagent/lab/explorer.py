@@ -76,7 +76,7 @@ class View:
     chosen: tuple[float, float]
     """Of the chosen policy: how many steps lie between two saves, on average, and its overhead."""
     best: tuple[float, float]
-    """The best interval in steps, by the exact formula for steps of one length, and its overhead."""
+    """The best interval in steps, one at least, by the exact formula for steps of one length, and its overhead."""
     spans: list[Span]
     """One run, for `plots.history`."""
     sentence: str
@@ -89,7 +89,7 @@ def explore(choice: Choice) -> View:
     saved = save_places(choice.made(), work, choice.save_seconds)
     chosen = STEPS / int(saved.sum()), _overhead(work, saved, choice)
     overheads = [_overhead(work, save_places(EverySteps(count), work, 0.0), choice) for count in COUNTS]
-    best = best_interval(choice.save_seconds, choice.between_failures) / STEP_SECONDS
+    best = max(1.0, best_interval(choice.save_seconds, choice.between_failures) / STEP_SECONDS)
     shown = Workload(work.seconds[:SHOWN_STEPS], effect_every=4)
     failures = failures_at_random(choice.between_failures, rng)
     outcome = simulate(shown, choice.made(), failures, choice.save_seconds, RESTART_SECONDS)

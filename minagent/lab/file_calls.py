@@ -33,7 +33,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal, cast
 
-CALLS = ("open", "write", "fsync", "close", "replace", "rename", "link", "unlink", "remove", "mkdir", "listdir")
+CALLS = ("open", "write", "fsync", "close", "replace", "rename", "link", "unlink", "remove", "mkdir", "listdir",
+         "ftruncate")  # fmt: skip
 
 OPEN_IN_PYTHON = importlib.import_module("_pyio").open
 """Does what `open` does, by way of `os`. (Imported by name: it has no types.)"""

@@ -124,9 +124,9 @@ def history(axes: Axes, spans: Sequence[tuple[int, str, float, float]]) -> None:
         rows, starts = [process for process, *_ in chosen], [begin for _, _, begin, _ in chosen]
         lengths = [end - begin for _, _, begin, end in chosen]
         axes.barh(rows, lengths, 0.7, starts, color=color, hatch=hatch, edgecolor="white", linewidth=0)
-    last = {process: end for process, _, _, end in spans}
-    crashed = sorted(last)[:-1]
-    (cross,) = axes.plot([last[row] for row in crashed], crashed, "x", color=BLACK, markersize=8, label="crash")
+    last = {process: (kind, end) for process, kind, _, end in spans}
+    crashed = [process for process, (kind, _) in last.items() if kind != "save"]  # who comes to the end saves last
+    (cross,) = axes.plot([last[row][1] for row in crashed], crashed, "x", color=BLACK, markersize=8, label="crash")
     axes.invert_yaxis()
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("seconds")

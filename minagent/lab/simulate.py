@@ -62,6 +62,12 @@ class Workload:
     effect_every: int = 1
     """Each so many steps, the tool changes the world; in the others it only reads."""
 
+    def __post_init__(self) -> None:
+        if not len(self.seconds) or not (self.seconds > 0).all():
+            raise ValueError("a run needs one step at least, and each step needs a time above 0")
+        if self.effect_every < 1:
+            raise ValueError(f"effect_every must be at least 1, not {self.effect_every}")
+
     @property
     def effects(self) -> Ints:
         """1 for each step that changes the world, 0 for the others; shape (steps,)."""
@@ -89,12 +95,16 @@ def failures_at_random(mean: float, rng: np.random.Generator) -> Failures:
 
 
 def failures_per_step(p: float, rng: np.random.Generator) -> Failures:
-    """Return failures that strike each step that is begun with probability p, somewhere within."""
+    """Return failures that strike each step that is begun with probability p, between 0 and 1, somewhere within."""
+    if not 0 < p < 1:
+        raise ValueError(f"a probability between 0 and 1 is needed, not {p!r}")
     return Failures(_exponential(-1 / np.log1p(-p), rng), "steps")
 
 
 def recorded_failures(times: Sequence[float]) -> Failures:
-    """Return the failures of a recording: seconds from the start of the run, in ascending order."""
+    """Return the failures of a recording: seconds from the start of the run, in ascending order. They serve one run."""
+    if list(times) != sorted(times) or any(time < 0 for time in times):
+        raise ValueError("the times of failures count from the start of the run, and ascend")
     return Failures(iter(np.diff(times, prepend=0.0).tolist()), "seconds")
 
 
@@ -133,13 +143,19 @@ class Outcome:
     @property
     def writes(self) -> int:
         """How many checkpoints were written: those of the policy, and one at the start of each attempt."""
-        return int(self.saved.sum()) + 1 + len(self.lost_steps)
+        return len(self._places) + 1 + len(self.lost_steps)
 
     @property
     def written_bytes(self) -> int:
         """How many bytes were written, each save being of the whole session."""
-        places = np.concatenate([np.flatnonzero(self.saved) + 1, [0], self.fell_back_to])
+        places = np.concatenate([self._places, [0], self.fell_back_to])
         return int((places / 2 * BYTES_PER_STEP).sum())
+
+    @property
+    def _places(self) -> Ints:
+        """After how many phases the saves came that the run reached."""
+        reached = len(self.saved) if self.finished else self.fell_back_to[-1]
+        return np.flatnonzero(self.saved[:reached]) + 1
 
 
 def save_places(policy: Policy, work: Workload, save_seconds: float) -> npt.NDArray[np.bool_]:
@@ -149,7 +165,7 @@ def save_places(policy: Policy, work: Workload, save_seconds: float) -> npt.NDAr
 
     def save_if_due() -> None:
         nonlocal unsaved
-        saved.append(policy.due(unsaved))
+        saved.append(bool(policy.due(unsaved)))
         if saved[-1]:
             unsaved = Unsaved(save_seconds=save_seconds)
 
@@ -171,6 +187,8 @@ def simulate(
     work: Workload, policy: Policy, failures: Failures, save_seconds: float = 0.0, restart_seconds: float = 0.0
 ) -> Outcome:
     """Run the steps to their end, through all failures."""
+    if save_seconds < 0 or restart_seconds < 0:
+        raise ValueError("a save and a restart take no negative time")
     saved = save_places(policy, work, save_seconds)
     clock = _running_sum(work.phases + saved * save_seconds)
     ticks, saving, restart = clock, saved * save_seconds, restart_seconds
@@ -181,7 +199,9 @@ def simulate(
     started_at, fell_back_to = columns[0].astype(int), columns[1].astype(int)
     reached, gaps = columns[2:]
     done = np.searchsorted(ticks[1:] - saving, reached, side="right")
-    at = np.interp(reached, ticks, clock)
+    at = reached
+    if failures.unit == "steps":
+        at = clock[done] + (reached - ticks[done]) / np.diff(ticks)[done] * work.phases[done]
     restarts = np.where(np.arange(len(gaps)) > 0, restart_seconds, 0.0)
     ended_after = gaps if failures.unit == "seconds" else restarts + at - clock[started_at]
     last = float(clock[-1] - clock[fell_back_to[-1]]) + restart_seconds if len(gaps) else float(clock[-1])

@@ -61,7 +61,7 @@ def executed_steps(steps: int, every: int, p: float) -> float:
         return math.expm1(-length * math.log1p(-p)) / p  # ((1 - p) ** -length - 1) / p, also for a very small p
 
     whole, rest = divmod(steps, every)
-    return whole * until_done(every) + until_done(rest)
+    return whole * until_done(every) + until_done(rest) if p else steps
 
 
 def young_interval(save: float, between_failures: float) -> float:
@@ -76,8 +76,7 @@ def best_interval(save: float, between_failures: float) -> float:
     tau = M (1 + W(-exp(-1 - delta/M))).) Here it is solved by halving: slow, plain, and it cannot go wrong.
     """
     low, high = 0.0, 1.0
-    for _ in range(60):
-        middle = (low + high) / 2
+    while low < (middle := (low + high) / 2) < high:
         too_short = middle + math.log1p(-middle) + save / between_failures > 0
         low, high = (middle, high) if too_short else (low, middle)
     return low * between_failures

@@ -81,8 +81,12 @@ class Trials:
         self._helper = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
         return self
 
-    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
-        if error is not None:  # an interrupt: the process that the helper waits for goes with it
+    def __exit__(self, *_: object) -> None:
+        self._helper.communicate()
+
+    def _kill(self) -> None:
+        """Kill the helper, and the process that it waits for: that must not go on writing to a folder that goes."""
+        with contextlib.suppress(ProcessLookupError):
             os.killpg(self._helper.pid, signal.SIGKILL)
         self._helper.communicate()
 
@@ -121,16 +125,26 @@ class Trials:
     def _finishes(self, life: "Life") -> bool:
         """Run one process; return whether it came to the end, or was killed."""
         to_helper, from_helper = cast(IO[bytes], self._helper.stdin), cast(IO[bytes], self._helper.stdout)
-        pickle.dump(life, to_helper)
-        to_helper.flush()
-        code = from_helper.readline().strip()
-        if code not in (b"0", b"-9"):
-            raise RuntimeError(f"a process of this trial ended with code {code!r}; it says why on stderr")
-        return code == b"0"
+        if self._helper.poll() is not None:
+            raise RuntimeError("the helper of these trials is gone, after an error or an interrupt: begin new Trials")
+        try:
+            pickle.dump(life, to_helper)
+            to_helper.flush()
+            code = from_helper.readline().strip()
+        except BaseException:
+            self._kill()  # an interrupt: whose end the helper would report next, nobody could tell
+            raise
+        if code in (b"0", b"-9"):
+            return code == b"0"
+        self._kill()
+        raise RuntimeError(
+            f"a process of this trial ended with code {code.decode() or 'unknown'}; it says why on stderr. "
+            "(A policy that a notebook defines cannot be sent to it.)"
+        )
 
 
 def _gets_nowhere(states: list[tuple[int, int]]) -> bool:
-    return len(states) > PATIENCE and len({saved for _, saved in states[-PATIENCE:]}) == 1
+    return len(states) > PATIENCE and len({saved for _, saved in states[-PATIENCE - 1 :]}) == 1
 
 
 def _saved_steps(folder: Path) -> int:
@@ -196,6 +210,7 @@ def _serve() -> None:
             life = pickle.load(sys.stdin.buffer)  # noqa: S301 - it comes from the process that has started this one
             child = os.fork()
             if child == 0:
+                os.close(sys.stdout.fileno())  # else the parent would wait for a word from a helper that is dead
                 life.live()
                 os._exit(0)
             _, status = os.waitpid(child, 0)

@@ -1,6 +1,7 @@
 """The simulation: against the closed forms, against itself step by step, and at its edges."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
@@ -12,6 +13,7 @@ from minagent.lab.simulate import (
     BYTES_PER_STEP,
     LAWS,
     PATIENCE,
+    Failures,
     Law,
     Workload,
     draw,
@@ -109,6 +111,40 @@ def test_what_is_lost_depends_on_the_phase(at: float, lost: int, effects: int, c
     assert outcome.repeated_calls.tolist() == [calls]
 
 
+def test_failures_in_steps_never_strike_in_a_save_or_a_restart():
+    """Struck in the tools of the first step: 1.8 of its 2 seconds are lost, whatever a save takes."""
+    failures = Failures(iter([0.75, 2.0]), "steps")
+    outcome = simulate(Workload(np.full(4, 2.0)), EverySteps(1), failures, save_seconds=10, restart_seconds=3)
+    assert outcome.lost_seconds.tolist() == pytest.approx([1.8, 0.0])
+    assert outcome.ended_after.tolist() == pytest.approx([1.8, 3 + 2 * 12])
+    assert outcome.seconds == pytest.approx(1.8 + 3 + 2 * 12 + 3 + 2 * 12)
+
+
+@pytest.mark.parametrize(("end", "crashes"), [(7.9, 1), (8.0, 0)])
+def test_a_failure_at_the_very_end_comes_too_late(end: float, crashes: int):
+    """The last save is complete."""
+    assert len(simulate(Workload(np.full(4, 2.0)), AtEnd(), recorded_failures([end])).lost_steps) == crashes
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (lambda: Workload(np.array([])), "one step at least"),
+        (lambda: Workload(np.array([1.0, 0.0])), "a time above 0"),
+        (lambda: Workload(np.ones(3), effect_every=0), "effect_every must be at least 1"),
+        (lambda: recorded_failures([5.0, 3.0]), "ascend"),
+        (lambda: recorded_failures([-1.0]), "ascend"),
+        (lambda: failures_per_step(0, np.random.default_rng(1)), "between 0 and 1"),
+        (lambda: failures_per_step(1, np.random.default_rng(1)), "between 0 and 1"),
+        (lambda: simulate(Workload(np.ones(3)), AtEnd(), recorded_failures([]), -1.0), "no negative time"),
+    ],
+)
+def test_what_cannot_be_simulated_is_refused(wrong: Callable[[], object], said: str):
+    """Instead of giving numbers that mean nothing."""
+    with pytest.raises(ValueError, match=said):
+        wrong()
+
+
 def test_a_failure_in_a_restart_loses_nothing_more():
     """Only time: until then, and the restart that begins anew."""
     outcome = simulate(Workload(np.full(2, 2.0)), EverySteps(1), recorded_failures([3.0, 4.0]), restart_seconds=5)
@@ -129,12 +165,15 @@ def test_a_run_that_gets_nowhere_is_given_up():
     failures = recorded_failures([float(second) for second in range(1, 5000)])
     outcome = simulate(Workload(np.ones(10)), AtEnd(), failures)
     assert (outcome.finished, len(outcome.lost_steps), outcome.seconds) == (False, PATIENCE, PATIENCE)
+    assert outcome.writes == 1 + PATIENCE  # one at the start of each process, and none after
 
 
 def test_bytes_of_full_saves_are_those_of_the_closed_form():
     """They grow with the square of the run's length."""
     outcome = simulate(Workload(np.ones(200)), EverySteps(1), recorded_failures([]))
     assert outcome.written_bytes == full_save_bytes(200, BYTES_PER_STEP)
+    once = simulate(Workload(np.ones(4)), EverySteps(2), recorded_failures([3.0]))
+    assert once.written_bytes == (2 + 4 + 2) * BYTES_PER_STEP  # the second process writes what it has loaded
 
 
 def test_a_seed_gives_the_same_run_again():

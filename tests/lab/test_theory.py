@@ -33,6 +33,12 @@ def test_the_published_total_times_come_out(between: float, hours: float):
     assert total_time([best], 5, between, 10) / best * 500 == pytest.approx(hours, abs=0.05)
 
 
+@pytest.mark.parametrize("save", [36.0, 1e6])
+def test_a_very_dear_save_has_a_best_interval_too(save: float):
+    """It comes near the time between failures."""
+    assert best_interval(save, 1.0) == pytest.approx(1)
+
+
 @pytest.mark.parametrize("save", [0.001, 0.1, 1.0, 10.0])
 def test_the_best_interval_is_the_best(save: float):
     """No interval a thousandth longer or shorter takes less time for the same work."""
@@ -74,6 +80,7 @@ def test_executed_steps():
     assert executed_steps(2, 2, 0.5) == pytest.approx(6)
     assert executed_steps(2, 1, 0.5) == pytest.approx(4)
     assert executed_steps(1000, 10, 1e-12) == pytest.approx(1000)
+    assert executed_steps(1000, 10, 0) == 1000
 
 
 def test_bytes_of_full_saves():

@@ -1,9 +1,12 @@
 """Real processes, killed at drawn moments: against the closed form, and against the simulation, crash by crash."""
 
+import itertools
 import math
 import os
 import random
 import signal
+import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -148,21 +151,56 @@ def test_killed_by_the_real_clock_at_any_moment(tmp_path: Path):
         assert done - every - 1 <= saved <= done
 
 
+def test_a_run_that_came_on_and_then_gets_nowhere_is_given_up(trials: Trials):
+    """Twenty crashes in a row without a step; the first of all had saved some."""
+    trial = trials.run(EverySteps(1), 20, itertools.chain([15.6], itertools.repeat(1.0)))
+    assert (trial.finished, trial.crashes) == (False, 1 + PATIENCE)
+
+
 def test_an_error_in_a_trial_is_told(trials: Trials):
-    """A policy that raises in the process: not a crash to be counted, but an error."""
-    with Trials() as helper, pytest.raises(RuntimeError, match="ended with code"):
-        helper.run(EverySteps(2), 1, [math.inf], effect_every=0)
+    """Not a crash to be counted; and these trials are at an end, since their helper is."""
+    with Trials() as helper:
+        with pytest.raises(RuntimeError, match="it says why on stderr"):
+            helper.run(EverySteps(2), 1, [math.inf], effect_every=0)
+        with pytest.raises(RuntimeError, match="begin new Trials"):
+            helper.run(EverySteps(2), 1, [math.inf])
     assert trials.run(EverySteps(2), 2, [math.inf]).finished
 
 
+def test_an_interrupt_takes_the_process_with_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """It writes to a folder that goes; and whose end the helper reports next, nobody could tell."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with Trials() as helper:
+        signal.signal(signal.SIGALRM, interrupt)
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        with pytest.raises(KeyboardInterrupt):
+            helper.run(EverySteps(1), 3000, [math.inf])
+        with pytest.raises(RuntimeError, match="begin new Trials"):
+            helper.run(EverySteps(1), 2, [math.inf])
+    assert list(tmp_path.iterdir()) == []
+    assert helper._helper.returncode == -signal.SIGKILL
+
+
+def interrupt(*_: object) -> None:
+    """Do what the Interrupt button does."""
+    raise KeyboardInterrupt
+
+
+def test_a_helper_that_dies_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """Whoever has killed it: no waiting for ever, and its process goes, too, before it can write to a folder again."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with Trials() as helper:
+        threading.Timer(0.3, helper._helper.kill).start()
+        with pytest.raises(RuntimeError, match="ended with code unknown"):
+            helper.run(EverySteps(1), 3000, [math.inf])
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_helper_leaves_nothing_behind():
-    """Neither after its work, nor after an interrupt in the middle of it."""
+    """It ends with its `with` statement."""
     with Trials() as helper:
         pass
     assert helper._helper.returncode == 0
-    with pytest.raises(KeyboardInterrupt), Trials() as helper:
-        raise KeyboardInterrupt
-    assert helper._helper.returncode == -signal.SIGKILL
 
 
 def test_failures_at_random_do_not_end():

@@ -1,0 +1,183 @@
+"""The records of a session log: bytes to values and back, and the state that they add up to. No I/O.
+
+A record is one line of JSON. These three are a session with one question, the model's answer, and a tool's result:
+
+    {"body":{"session":{...},"model_cursor":0,"steps":[],...},"kind":"state","seq":0,"v":1,"writer":"w1","sha256":"50d..."}
+    {"body":{"message":{...},"model_cursor":1},"kind":"message","seq":1,"v":1,"writer":"w1","sha256":"c41..."}
+    {"body":{"message":{...}},"kind":"message","seq":2,"v":1,"writer":"w1","sha256":"9b0..."}
+
+    v         the version of this format, an integer
+    seq       the number of the record in its log, from 0
+    kind      what the body is, see below
+    writer    an id of the process that wrote it: after an unclear failure it knows its own records by that
+    sha256    64 hex digits: SHA-256 of the digest before it, and of this line without this field, which is the last.
+              The first record has 64 zeros before it. So a record that is changed, lost or moved breaks the chain.
+
+The kinds, and their bodies:
+
+    state     everything: `session` as Session.snapshot gives it, `incarnation` (an id of its own for each session that
+              is begun), `model_cursor`, `steps`, `in_doubt`, `lease`, `chain`. Begins a log. A checkpoint is one such
+              record, too, which stands for all before its number; `chain` is the digest of the last of them.
+    message   `message`, appended to the session; `model_cursor` after it, if it is the model's
+    metadata  `metadata`, in place of what was there
+    intent    a tool is about to run: `call`, its index in the model's message, and the `key` that it is given
+    resolved  somebody found out about a call in doubt: `call`. If it happened, the message with its result follows
+    lease     `lease`: who may write, as an object, or null
+
+Version history: 1 is the first.
+
+Source: chapters 7.3.6 and 7.3.8.
+"""
+
+import hashlib
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from minagent.agent import Step, final_step, tool_step
+from minagent.errors import LogDamaged, LogTooNew
+from minagent.messages import Message, ToolCall, newest_turn
+from minagent.plain_json import canonical, check_storable, parse
+from minagent.session import Session
+
+Kind = Literal["state", "message", "metadata", "intent", "resolved", "lease"]
+
+VERSION = 1
+NO_DIGEST = "0" * 64
+"""What comes before the first record."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """One entry of a log."""
+
+    seq: int
+    kind: Kind
+    writer: str
+    body: dict[str, Any]
+
+
+BODY_DEPTH = 6
+"""How deep in a body a call's arguments lie at most, which by themselves may be as deep as plain JSON may be."""
+
+
+def encode(record: Record, before: str) -> tuple[bytes, str]:
+    """Return the line of a record, without a line break, and its digest. `before` is the digest before it.
+
+    Raises:
+        InvalidValue: a value would not come back equal; the error has its path.
+    """
+    check_storable(record.body, "body", -BODY_DEPTH)
+    unsigned = canonical({"v": VERSION, **vars(record)})
+    digest = _digest(unsigned, before)
+    return unsigned[:-1] + _signature(digest), digest
+
+
+def decode(line: bytes, before: str, seq: int) -> tuple[Record, str]:
+    """Return the record that a line holds, and its digest; the inverse of `encode`, for the place `seq` of a log.
+
+    Raises:
+        LogDamaged: the line is not the one that was written there.
+        LogTooNew: it is, in a format that is newer than this version of minagent.
+    """
+    unsigned = line[: -len(_signature(NO_DIGEST))] + b"}"
+    digest = _digest(unsigned, before)
+    if unsigned[:-1] + _signature(digest) != line:
+        raise LogDamaged("the digest does not fit: the line is damaged, or the one before is not the one that was")
+    fields = parse(unsigned)
+    if (version := fields.pop("v")) > VERSION:
+        raise LogTooNew(f"format version {version}, and this minagent knows versions up to {VERSION}: update minagent")
+    if fields["seq"] != seq:
+        raise LogDamaged(f"it says that it is record {fields['seq']}")
+    return Record(**fields), digest
+
+
+def _signature(digest: str) -> bytes:
+    return f',"sha256":"{digest}"}}'.encode()
+
+
+def _digest(unsigned: bytes, before: str) -> str:
+    return hashlib.sha256(before.encode() + unsigned).hexdigest()
+
+
+@dataclass
+class State:
+    """What the records of a log add up to."""
+
+    session: Session
+    incarnation: str
+    model_cursor: int | None
+    steps: list[Step]
+    in_doubt: dict[int, str] = field(default_factory=dict)
+    """Calls of the model's newest message whose tool was about to run, and of whose result nothing is known: the index
+    of the call, and the key that the tool was given."""
+    lease: dict[str, Any] | None = None
+    length: int = 0
+    """How many records it is made of."""
+    chain: str = NO_DIGEST
+    """The digest of the last of them."""
+
+    def to_body(self) -> dict[str, Any]:
+        """Return the body of a `state` record."""
+        return {
+            "session": self.session.snapshot(),
+            "incarnation": self.incarnation,
+            "model_cursor": self.model_cursor,
+            "steps": [asdict(step) for step in self.steps],
+            "in_doubt": {str(call): key for call, key in self.in_doubt.items()},
+            "lease": self.lease,
+            "chain": self.chain,
+        }
+
+
+def restore(record: Record) -> State:
+    """Return the state that a `state` record holds, which stands for all records before its number."""
+    body = record.body
+    return State(
+        session=Session.restore(body["session"]),
+        incarnation=body["incarnation"],
+        model_cursor=body["model_cursor"],
+        steps=[Step(**step) for step in body["steps"]],
+        in_doubt={int(call): key for call, key in body["in_doubt"].items()},
+        lease=body["lease"],
+        length=record.seq,
+        chain=body["chain"],
+    )
+
+
+def apply(state: State, record: Record, digest: str) -> None:
+    """Add to the state what a record says, and take its digest as the end of the chain."""
+    body = record.body
+    match record.kind:
+        case "message":
+            _apply_message(state, Message.from_json(body["message"], f"record {record.seq}"))
+            state.model_cursor = body.get("model_cursor", state.model_cursor)
+        case "metadata":
+            state.session.metadata = body["metadata"]
+        case "intent":
+            state.in_doubt[body["call"]] = body["key"]
+        case "resolved":
+            state.in_doubt.pop(body["call"])
+        case "lease":
+            state.lease = body["lease"]
+    state.length, state.chain = record.seq + 1, digest
+
+
+def _apply_message(state: State, message: Message) -> None:
+    if message.role == "assistant":
+        state.in_doubt.clear()
+        if not message.tool_calls:
+            state.steps.append(final_step(len(state.steps), message))
+    if message.role == "tool":
+        index, call = _answered_call(state.session.messages, message)
+        state.in_doubt.pop(index, None)
+        state.steps.append(tool_step(len(state.steps), call, message))
+    state.session.messages.append(message)
+
+
+def _answered_call(messages: list[Message], result: Message) -> tuple[int, ToolCall]:
+    """Return the call that a result answers, and its index: the first of that id that has no result yet."""
+    asker, *before = newest_turn(messages)
+    calls = asker.tool_calls
+    same_id = [index for index, call in enumerate(calls) if call.id == result.tool_call_id]
+    index = same_id[sum(message.tool_call_id == result.tool_call_id for message in before)]
+    return index, calls[index]

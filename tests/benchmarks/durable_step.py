@@ -1,0 +1,159 @@
+"""What a durable step costs, as a multiple of one bare append and fsync of the same bytes, in the same run.
+
+    python3 -m uv run --group test python -m tests.benchmarks.durable_step
+
+A step is two messages, 1,550 bytes as compact JSON, half of it Chinese. Between two steps a bare append of as many
+bytes is taken, to a file beside. Disks are noisy: medians, and a ratio to what the same disk did in the same second.
+"""
+
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from minagent import FakeModel, Message, Session, ToolCall, save_checkpoint
+from minagent.log import SessionLog
+from minagent.plain_json import canonical
+from minagent.stores.file import FileStore
+
+HISTORIES = (10, 100, 1_000, 10_000)
+SAMPLES = 60
+TEXT = "检查点与快照。" * 37 + "checkpoints and snapshots. " * 23
+
+
+def step(number: int) -> list[Message]:
+    """Return the two messages of a step."""
+    call = ToolCall(f"c{number}", "look_up", {"page": number})
+    return [Message("assistant", "", (call,)), Message("tool", TEXT, tool_call_id=call.id)]
+
+
+PAYLOAD = b"".join(canonical(message.to_json()) for message in step(0))
+
+
+def log_of(folder: Path, steps: int) -> tuple[SessionLog, Session]:
+    """Return a log with a history of so many steps, and the session that it is of."""
+    session = Session("bench", [Message("user", "Read on.")], "2026-01-01T00:00:00Z")
+    for number in range(steps):
+        session.messages += step(number)
+    return SessionLog.begin(FileStore(folder), session, 0, writer="w", incarnation="i"), session
+
+
+@dataclass
+class Calls:
+    """What the file system was asked to do."""
+
+    fsyncs: int = 0
+    written: int = 0
+
+
+@contextmanager
+def counted() -> Iterator[Calls]:
+    """Count the fsyncs and the bytes that are written."""
+    calls, fsync, write = Calls(), os.fsync, os.write
+
+    def counting_fsync(descriptor: int) -> None:
+        calls.fsyncs += 1
+        fsync(descriptor)
+
+    def counting_write(descriptor: int, data: bytes) -> int:
+        calls.written += len(data)
+        return write(descriptor, data)
+
+    os.fsync, os.write = counting_fsync, counting_write  # type: ignore[assignment]
+    try:
+        yield calls
+    finally:
+        os.fsync, os.write = fsync, write
+
+
+def seconds(action: Callable[[], object]) -> float:
+    """Return how long an action takes."""
+    begun = time.perf_counter()
+    action()
+    return time.perf_counter() - begun
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Of one step at one length of history."""
+
+    ratio: float
+    """Its time, as a multiple of the bare append and fsync."""
+    fsyncs: float
+    written: float
+    """Bytes, as a multiple of the payload."""
+
+
+def cost(history: int, save: Callable[[int], object], folder: Path, samples: int = SAMPLES) -> Cost:
+    """Measure `save`, which is given the number of the step, beside bare appends."""
+    bare = os.open(folder / "bare", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+
+    def append_and_fsync() -> None:
+        os.write(bare, PAYLOAD)
+        os.fsync(bare)
+
+    numbers = range(history, history + samples)
+    pairs = [(seconds(partial(save, number)), seconds(append_and_fsync)) for number in numbers]
+    with counted() as calls:
+        for number in range(history + samples, history + samples + 10):
+            save(number)
+    os.close(bare)
+    ratio = statistics.median(ours for ours, _ in pairs) / statistics.median(theirs for _, theirs in pairs)
+    return Cost(ratio, calls.fsyncs / 10, calls.written / 10 / len(PAYLOAD))
+
+
+def cost_of_log(history: int) -> Cost:
+    """Measure a step that is recorded in a session log."""
+    with tempfile.TemporaryDirectory() as folder:
+        log, session = log_of(Path(folder), history)
+
+        def save(number: int) -> None:
+            session.messages += step(number)
+            log.record(session, number)
+
+        return cost(history, save, Path(folder))
+
+
+def cost_of_checkpoint(history: int) -> Cost:
+    """Measure a step after which the whole session is saved."""
+    with tempfile.TemporaryDirectory() as folder:
+        session, model = log_of(Path(folder, "log"), history)[1], FakeModel([])
+
+        def save(number: int) -> None:
+            session.messages += step(number)
+            save_checkpoint(Path(folder, "session.json"), session, model, [])
+
+        return cost(history, save, Path(folder), samples=5)
+
+
+def main() -> None:
+    """Print the table."""
+    print(f"one step of {len(PAYLOAD)} bytes      log: time  fsyncs  bytes      checkpoint: time  fsyncs  bytes")
+    for history in HISTORIES:
+        row = f"after {history:6} steps {cells(cost_of_log(history)):>37}"
+        print(row, cells(cost_of_checkpoint(history)).rjust(34) if history <= 1_000 else "", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        log, session = log_of(Path(folder), 0)
+        for number in range(3_000):
+            session.messages += step(number)
+            log.record(session, number)
+        size = Path(folder, "bench.log.jsonl").stat().st_size
+        replay = min(seconds(lambda: SessionLog.resume(FileStore(folder), "bench", writer="r")) for _ in range(5))
+        log.checkpoint()
+        shortcut = min(seconds(lambda: SessionLog.resume(FileStore(folder), "bench", writer="r")) for _ in range(5))
+    print(f"3,000 steps on the disk: {size / 3_000 / len(PAYLOAD):.2f} times their bytes")
+    print(f"to resume 3,000 steps: {replay * 1000:.0f} ms by replay, {shortcut * 1000:.0f} ms from a checkpoint")
+
+
+def cells(found: Cost) -> str:
+    """Return a cost as three columns of the table."""
+    return f"{found.ratio:10.2f} {found.fsyncs:7.1f} {found.written:7.2f}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,210 @@
+"""The file store on a bad day: killed and failing at each file call, torn tails, and several processes at once."""
+
+import errno
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from minagent.errors import AppendUnknown, Conflict, LogDamaged
+from minagent.lab.file_calls import NO_STRIKE, Ended, Fault, Helper, Strike
+from minagent.stores.file import FileStore
+
+OLD, NEW = [b'{"n":1}', b'{"n":2}'], [b'{"n":3}', '{"n":"四"}'.encode() * 40]
+
+
+def prepare(path: Path, _: bytes) -> None:
+    """Two records, and a checkpoint of the first."""
+    FileStore(path.parent).append("demo", OLD, 0)
+    FileStore(path.parent).put_checkpoint("demo", 1, b"one")
+
+
+def append(path: Path, _: bytes) -> None:
+    """Add a batch of two."""
+    FileStore(path.parent).append("demo", NEW, 2)
+
+
+def truncate(path: Path, _: bytes) -> None:
+    """Leave one record."""
+    FileStore(path.parent).truncate_before("demo", 1)
+
+
+def put_checkpoint(path: Path, _: bytes) -> None:
+    """Write a second checkpoint."""
+    FileStore(path.parent).put_checkpoint("demo", 2, b"two")
+
+
+def delete(path: Path, _: bytes) -> None:
+    """Remove all."""
+    FileStore(path.parent).delete("demo")
+
+
+Seen = tuple[int, list[bytes], list[tuple[int, bytes]]]
+
+BEFORE: Seen = (0, OLD, [(1, b"one")])
+AFTER: dict[Callable[[Path, bytes], None], Seen] = {
+    append: (0, OLD + NEW, [(1, b"one")]),
+    truncate: (1, OLD[1:], [(1, b"one")]),
+    put_checkpoint: (0, OLD, [(2, b"two"), (1, b"one")]),
+    delete: (3, [], []),
+}
+"""What a reader sees before and after each operation: first number, records, checkpoints."""
+
+
+def seen(folder: Path) -> Seen:
+    """Return what a reader sees."""
+    store = FileStore(folder)
+    records = store.read("demo")
+    return records.first, records.lines, store.checkpoints("demo")
+
+
+@pytest.fixture(scope="module")
+def helper() -> Iterator[Helper]:
+    """One helper process for all strikes."""
+    with Helper() as started:
+        yield started
+
+
+FAULTS: list[tuple[Fault, int]] = [
+    ("kill", errno.EIO),
+    ("fail once", errno.EIO),
+    ("fail once", errno.ENOSPC),
+    ("fail always", errno.EIO),
+    ("fail always", errno.ENOSPC),
+    ("short once", errno.EIO),
+    ("short always", errno.EIO),
+]
+
+
+@pytest.mark.parametrize("operation", AFTER, ids=lambda operation: operation.__name__)
+@pytest.mark.parametrize(("fault", "error"), FAULTS)
+def test_struck_at_each_file_call(
+    helper: Helper, tmp_path: Path, operation: Callable[[Path, bytes], None], fault: Fault, error: int
+):
+    """Before or after, never between; what has returned is there, what has raised is not, unless it said so."""
+    before_or_after = {repr(BEFORE): "before", repr(AFTER[operation]): "after"}
+    found: set[tuple[Ended, str]] = set()
+    for number in range(1, 100):
+        path = tmp_path / str(number) / "store" / "x"
+        helper.run(prepare, path, b"", NO_STRIKE)
+        run = helper.run(operation, path, b"", Strike(fault, number, error))
+        state = before_or_after[repr(seen(path.parent))]
+        if operation is append and run.ended == "raised" and "AppendUnknown" not in run.error:
+            assert state == "before", run
+        if run.ended == "finished":
+            assert state == "after", run
+        found.add((run.ended, state))
+        go_on(path.parent)
+        if len(run.events) < number:
+            break
+    assert ("finished", "after") in found
+    if fault == "kill":
+        assert ("killed", "before") in found
+
+
+def go_on(folder: Path) -> None:
+    """The next writer finds a length, and adds to it; nothing is glued to what was torn."""
+    length = FileStore(folder).read("demo").length
+    lines = FileStore(folder).read("demo").lines
+    FileStore(folder).append("demo", [b'{"n":"next"}'], length)
+    assert FileStore(folder).read("demo").lines == [*lines, b'{"n":"next"}']
+
+
+def test_every_truncation_of_the_file_is_a_shorter_log_of_whole_batches(tmp_path: Path):
+    """Cut anywhere: what is left is read, what is torn is counted, and cut away by the next append."""
+    store = FileStore(tmp_path)
+    batches = [[b'{"n":1}'], [b'{"n":2}', b'{"n":3}', b'{"n":4}'], [b'{"n":5}']]
+    ends, data = {0: 0}, b""
+    for batch in batches:
+        store.append("demo", batch, store.read("demo").length)
+        data = (tmp_path / "demo.log.jsonl").read_bytes()
+        ends[len(data)] = store.read("demo").length
+    header = len(data.partition(b"\n")[0]) + 1
+    for cut in range(header, len(data)):
+        (tmp_path / "demo.log.jsonl").write_bytes(data[:cut])
+        records = FileStore(tmp_path).read("demo")
+        whole = max((end for end in ends if end <= cut), default=0)
+        assert records.length == ends[whole]
+        assert records.torn == cut - max(whole, header)
+        FileStore(tmp_path).append("demo", [b'{"n":9}'], records.length)
+        assert FileStore(tmp_path).read("demo").lines == [*records.lines, b'{"n":9}']
+        assert FileStore(tmp_path).read("demo").torn == 0
+
+
+@pytest.mark.parametrize("damage", [b"", b"\n", b"{", b'{"first":"x"}\n', b"[]\n", b"\0" * 30])
+def test_a_damaged_first_line_is_an_error(tmp_path: Path, damage: bytes):
+    """Not an empty session: that would be begun again on top."""
+    store = FileStore(tmp_path)
+    store.append("demo", OLD, 0)
+    (tmp_path / "demo.log.jsonl").write_bytes(damage)
+    for use in (lambda: store.read("demo"), lambda: FileStore(tmp_path).append("demo", OLD, 0)):
+        with pytest.raises(LogDamaged, match=r"demo\.log\.jsonl: its first line is damaged"):
+            use()
+
+
+def test_an_append_that_cannot_be_undone_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """The write is in the file, its fsync failed, and so does cutting it off: whoever reads again can tell."""
+    store = FileStore(tmp_path)
+    store.append("demo", OLD, 0)
+
+    def refuse(*_: int) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(os, "fsync", refuse)
+    monkeypatch.setattr(os, "ftruncate", refuse)
+    with pytest.raises(AppendUnknown, match="and so did undoing it"):
+        store.append("demo", NEW, 2)
+    monkeypatch.undo()
+    assert store.read("demo").lines == OLD + NEW
+    with pytest.raises(Conflict):
+        store.append("demo", NEW, 2)
+    store.append("demo", NEW, 4)
+
+
+WRITER = """
+import sys
+from minagent.errors import Conflict
+from minagent.stores.file import FileStore
+
+folder, name, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
+store, conflicts, length = FileStore(folder), 0, 0
+for number in range(count):
+    while True:
+        try:
+            store.append("demo", [f'{{"{name}":{number}}}'.encode()], length)
+        except Conflict as conflict:
+            conflicts, length = conflicts + 1, conflict.length
+        else:
+            length += 1
+            break
+print(conflicts)
+"""
+
+
+def test_two_processes_append_at_once(tmp_path: Path):
+    """500 appends each, tried again after each Conflict: nothing is lost, nothing is there twice, and each in order."""
+    command = [sys.executable, "-c", WRITER, str(tmp_path)]
+    writers = [subprocess.Popen([*command, name, "500"], stdout=subprocess.PIPE) for name in ("a", "b")]
+    conflicts = [int(writer.communicate()[0]) for writer in writers]
+    lines = FileStore(tmp_path).read("demo").lines
+    for name in ("a", "b"):
+        assert [line for line in lines if name.encode() in line] == [f'{{"{name}":{n}}}'.encode() for n in range(500)]
+    assert len(lines) == 1000
+    assert sum(conflicts) > 0
+
+
+def test_a_reader_never_sees_half_a_record(tmp_path: Path):
+    """While another process appends, truncates nothing and hurries: each line is whole at each moment."""
+    command = [sys.executable, "-c", WRITER, str(tmp_path), "a", "300"]
+    store = FileStore(tmp_path)
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as writer:
+        lengths = []
+        while writer.poll() is None:
+            records = store.read("demo")
+            assert records.lines == [f'{{"a":{n}}}'.encode() for n in range(records.length)]
+            lengths.append(records.length)
+    assert lengths == sorted(lengths)
+    assert store.read("demo").length == 300

@@ -1,0 +1,416 @@
+"""The session log: what it replays, what it refuses, and that a checkpoint is nothing but a shortcut."""
+
+import copy
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from minagent import (
+    FakeModel,
+    InvalidMessages,
+    InvalidValue,
+    Message,
+    Session,
+    Step,
+    ToolRegistry,
+    init_session,
+    step_once,
+)
+from minagent.errors import AppendUnknown, Conflict, LogDamaged, LogMissing
+from minagent.lab.damage import flip
+from minagent.lab.example import EXAMPLES, Example
+from minagent.log import SessionLog, load
+from minagent.records import State
+from minagent.stores.base import Store
+from minagent.stores.file import FileStore
+from minagent.stores.memory import MemoryStore
+
+ERRAND = EXAMPLES["errand"]
+WHEN = "2026-01-01T00:00:00Z"
+LOG = "demo.log.jsonl"
+
+
+@pytest.fixture(params=["memory", "file"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
+    """A store of each kind."""
+    return MemoryStore() if request.param == "memory" else FileStore(tmp_path)
+
+
+def begun(store: Store, example: Example = ERRAND, writer: str = "w1") -> SessionLog:
+    """Begin a session."""
+    session = init_session(example.agent(ToolRegistry()), example.task, session_id="demo", created_at=WHEN)
+    return SessionLog.begin(store, session, 0, writer=writer, incarnation="i1")
+
+
+def taken(log: SessionLog, example: Example = ERRAND, steps: int = 99) -> tuple[Session, FakeModel, list[Step]]:
+    """Go on from what the log says, for so many steps at most, and record each of them."""
+    session, trace = copy.deepcopy(log.state.session), list(log.state.steps)
+    model = FakeModel(example.script)
+    model.cursor = log.state.model_cursor
+    while steps and not session.answered:
+        step_once(example.agent(ToolRegistry()), session, model, trace)
+        log.record(session, model.cursor)
+        steps -= 1
+    return session, model, trace
+
+
+def asked(log: SessionLog, question: str, answer: str) -> None:
+    """Have one more turn."""
+    session = copy.deepcopy(log.state.session)
+    session.messages += [Message("user", question), Message("assistant", answer)]
+    session.metadata["turns"] = session.metadata.get("turns", 1) + 1
+    log.record(session, log.state.model_cursor)
+
+
+def test_what_was_recorded_is_what_is_resumed(store: Store):
+    """Session, cursor and trace, by another writer; the trace is not stored, and comes out the same."""
+    log = begun(store)
+    session, model, trace = taken(log)
+    again = SessionLog.resume(store, "demo", writer="w2")
+    assert (again.state.session, again.state.model_cursor, again.state.steps) == (session, model.cursor, trace)
+    assert again.state == log.state
+    assert (again.report.checkpoint, again.report.replayed, again.report.torn) == (None, 8, 0)
+
+
+def test_a_run_resumed_at_every_step_ends_as_one_that_was_never_cut(store: Store):
+    """Each step by a process of its own."""
+    begun(store)
+    for _ in range(4):
+        taken(SessionLog.resume(store, "demo", writer="w2"), steps=1)
+    plain = begun(MemoryStore())
+    taken(plain)
+    assert SessionLog.resume(store, "demo", writer="w3").state.session == plain.state.session
+
+
+def test_every_earlier_state_can_be_had(store: Store):
+    """Before each record: as it was then."""
+    log = begun(store)
+    states = [copy.deepcopy(log.state)]
+    for steps in range(1, 5):
+        taken(log, steps=1)
+        states.append(copy.deepcopy(log.state))
+        assert len(log.state.steps) == steps
+    for state in states:
+        assert log.at(state.length) == state
+
+
+def test_an_append_is_the_new_messages_alone():
+    """Whatever came before."""
+    store = MemoryStore()
+    log = begun(store)
+    sizes = []
+    for _ in range(3):
+        before = sum(map(len, store.read("demo").lines))
+        taken(log, steps=1)
+        sizes.append(sum(map(len, store.read("demo").lines)) - before)
+    assert max(sizes) < 1.3 * min(sizes)
+
+
+@pytest.mark.parametrize("compact_after", range(13))
+def test_compaction_changes_nothing_that_is_replayed(store: Store, compact_after: int):
+    """After each record, and again later: calls in doubt, lease and metadata included."""
+    log = begun(store)
+    entries: list[tuple[Any, dict[str, Any]]] = [
+        ("lease", {"lease": {"holder": "w1"}}),
+        ("message", {"message": ERRAND.script[1].to_json(), "model_cursor": 2}),
+        ("intent", {"call": 0, "key": "k0"}),
+        ("message", {"message": Message("tool", "charged", tool_call_id="c2").to_json()}),
+        ("metadata", {"metadata": {"顾客": "Ann"}}),
+        ("message", {"message": ERRAND.script[2].to_json(), "model_cursor": 3}),
+        ("intent", {"call": 0, "key": "k1"}),
+        ("resolved", {"call": 0}),
+        ("intent", {"call": 0, "key": "k2"}),
+        ("lease", {"lease": None}),
+        ("metadata", {"metadata": {}}),
+        ("lease", {"lease": {"holder": "w2"}}),
+    ]
+    for number, entry in enumerate(entries):
+        if number in (compact_after, compact_after + 1):  # the second has an older one to fall back to, and truncates
+            log.compact()
+        log.append(entry)
+        assert SessionLog.resume(store, "demo", writer="w2").state == log.state
+    log.compact()
+    assert SessionLog.resume(store, "demo", writer="w2").state == log.state
+    assert log.state.in_doubt == {0: "k2"}
+
+
+def test_compaction_keeps_what_an_older_checkpoint_needs(store: Store):
+    """The newest checkpoint is damaged: the older one and a longer replay give the same state."""
+    log = begun(store)
+    taken(log, steps=2)
+    log.compact()
+    assert store.read("demo").first == 0  # there is one checkpoint only, and it might be damaged
+    taken(log, steps=1)
+    log.compact()
+    assert store.read("demo").first == 5
+    taken(log, steps=1)
+    (number, document), (older, _) = store.checkpoints("demo")
+    for bit in range(0, 8 * len(document), 97):
+        store.put_checkpoint("demo", number, flip(document, bit))
+        again = SessionLog.resume(store, "demo", writer="w2")
+        assert again.state == log.state
+        assert (again.report.checkpoint, len(again.report.passed_over)) == (older, 1)
+
+
+def test_records_before_the_oldest_checkpoint_are_gone_and_that_is_said(store: Store):
+    """Not a shorter history in silence."""
+    log = begun(store)
+    taken(log, steps=2)
+    log.compact()
+    taken(log, steps=1)
+    log.compact()
+    assert log.at(5).length == 5
+    with pytest.raises(LogDamaged, match="so early nothing is left"):
+        log.at(2)
+
+
+def test_checkpoints_at_doubling_sizes_grow_with_the_session(store: Store):
+    """A hundred turns: all that was ever written is a small multiple of the session."""
+    log = begun(store)
+    written = 0
+    original = store.put_checkpoint
+
+    def counting(session_id: str, number: int, document: bytes) -> None:
+        nonlocal written
+        written += len(document)
+        original(session_id, number, document)
+
+    store.put_checkpoint = counting  # type: ignore[method-assign]
+    for number in range(300):
+        asked(log, f"question {number}" * 5, f"answer {number}" * 50)
+        log.compact_if_grown()
+    size = len(repr(log.state.session))
+    assert written < 3 * size
+    assert SessionLog.resume(store, "demo", writer="w2").state == log.state
+
+
+def test_a_session_that_is_not_there_is_an_error(store: Store):
+    """Never a fresh start in silence."""
+    with pytest.raises(LogMissing, match="there is no session 'demo'"):
+        SessionLog.resume(store, "demo", writer="w1")
+    begun(store)
+    store.delete("demo")
+    with pytest.raises(LogMissing, match="there is no session 'demo'"):
+        SessionLog.resume(store, "demo", writer="w1")
+
+
+def test_a_session_is_begun_once_and_again_after_its_deletion(store: Store):
+    """The second has nothing of the first, and a writer of the first is told."""
+    log = begun(store)
+    taken(log, steps=2)
+    log.compact()
+    with pytest.raises(Conflict):
+        begun(store, writer="w2")
+    store.delete("demo")
+    second = begun(store, writer="w2")
+    assert second.state.length == log.state.length + 2
+    with pytest.raises(Conflict):
+        asked(log, "still here?", "yes")
+    assert SessionLog.resume(store, "demo", writer="w3").state == second.state
+
+
+@pytest.mark.parametrize("between", ["append", "compact", "truncate", "delete", "begin again"])
+def test_a_writer_who_slept_conflicts_or_fits(store: Store, between: str):
+    """He has looked, and before he writes another one does what he pleases: nothing is overwritten, or merged."""
+    log = begun(store)
+    log.checkpoint()
+    taken(log, steps=1)
+    other = SessionLog.resume(store, "demo", writer="w2")
+    if between == "append":
+        asked(other, "and?", "yes")
+    elif between == "compact":
+        other.compact()
+        assert store.read("demo").first == 1
+    elif between == "truncate":
+        store.truncate_before("demo", 1)
+    else:
+        store.delete("demo")
+        if between == "begin again":
+            begun(store, writer="w2")
+    before = store.read("demo").lines
+    if between in ("compact", "truncate"):  # what he knows is still true
+        taken(log, steps=1)
+        assert store.read("demo").lines[: len(before)] == before
+    else:
+        with pytest.raises(Conflict):
+            taken(log, steps=1)
+        assert store.read("demo").lines == before
+
+
+def test_a_history_that_was_changed_is_refused(store: Store):
+    """A log cannot take back what it holds."""
+    log = begun(store)
+    session, model, _ = taken(log)
+    shorter, other, renamed = (copy.deepcopy(session) for _ in range(3))
+    shorter.messages.pop()
+    other.messages[-1] = Message("assistant", "another answer")
+    renamed.id = "somebody else"
+    lines = store.read("demo").lines
+    for changed in (shorter, other, renamed):
+        with pytest.raises(InvalidValue, match=r"the log holds another|this log is of"):
+            log.record(changed, model.cursor)
+    assert store.read("demo").lines == lines
+
+
+def test_messages_that_contradict_what_is_there_are_refused(store: Store):
+    """An orphan result, and a question after an open call."""
+    log = begun(store)
+    session = copy.deepcopy(log.state.session)
+    session.messages.append(Message("tool", "5", tool_call_id="nobody"))
+    with pytest.raises(InvalidMessages, match="orphan result 'nobody'"):
+        log.record(session, 0)
+    session.messages[-1:] = [ERRAND.script[0]]
+    log.record(session, 1)
+    session.messages.append(Message("user", "hello?"))
+    with pytest.raises(InvalidMessages, match="dangling call 'c1'"):
+        log.record(session, 1)
+
+
+def test_every_damage_of_a_log_file_is_seen_or_cut_away(tmp_path: Path):
+    """Every bit and every length, in a log of several turns: nothing wrong is ever replayed."""
+    log = begun(FileStore(tmp_path))
+    states = [copy.deepcopy(log.state)]
+    for steps in (1, 99):
+        taken(log, steps=steps)
+        states.append(copy.deepcopy(log.state))
+    asked(log, "and the receipt?", "在邮件里。")
+    states.append(copy.deepcopy(log.state))
+    data = (tmp_path / LOG).read_bytes()
+    header = data.index(b"\n") + 1
+    lengths = {load_damaged(tmp_path, flip(data, bit)) for bit in range(8 * header, 8 * len(data), 5)}
+    assert {"damaged"} <= lengths <= {"damaged", log.state.length - 3}  # the last line break flipped: torn
+    boundaries = 0
+    for cut in range(header, len(data)):
+        found = load_damaged(tmp_path, data[:cut])
+        assert found in ("missing", *range(1, log.state.length))
+        boundaries += data[cut - 1 : cut] == b"\n" and data[cut - 2 : cut - 1] != b" "
+    assert (
+        boundaries == 1 + 1 + 4
+    )  # after the first line, the first record, and each step: a log alone cannot see these
+
+
+def load_damaged(folder: Path, data: bytes) -> str | int:
+    """Return how many records a damaged file gives, all of them right; or what is said of it."""
+    (folder / LOG).write_bytes(data)
+    try:
+        state, report = load(FileStore(folder), "demo")
+    except LogDamaged as error:
+        assert "record" in str(error)
+        assert "at byte" in str(error)
+        return "damaged"
+    except LogMissing:
+        return "missing"
+    assert state.length == report.replayed
+    assert state.session.messages == WHOLE[: len(state.session.messages)]
+    return state.length
+
+
+def whole() -> list[Message]:
+    """Return the messages of the log that is damaged above."""
+    log = begun(MemoryStore())
+    taken(log)
+    asked(log, "and the receipt?", "在邮件里。")
+    return log.state.session.messages
+
+
+WHOLE = whole()
+
+
+def test_a_cut_at_a_record_is_seen_where_a_checkpoint_knows_more(tmp_path: Path):
+    """The one damage that a log alone cannot see."""
+    log = begun(FileStore(tmp_path))
+    taken(log)
+    log.checkpoint()
+    data = (tmp_path / LOG).read_bytes()
+    cut = data.rindex(b"\n", 0, len(data) - 1) + 1
+    (tmp_path / LOG).write_bytes(data[:cut])
+    with pytest.raises(LogDamaged, match="7 records, and a checkpoint of 8: some are gone"):
+        SessionLog.resume(FileStore(tmp_path), "demo", writer="w2")
+
+
+def test_what_comes_before_a_damaged_record_can_be_had(tmp_path: Path):
+    """The error says how; nobody gets it without asking."""
+    log = begun(FileStore(tmp_path))
+    taken(log, steps=2)
+    data = (tmp_path / LOG).read_bytes()
+    (tmp_path / LOG).write_bytes(data.replace(b"lamp", b"Lamp"))
+    with pytest.raises(LogDamaged, match=r"record 0 of 'demo', at byte 29: .*until=0"):
+        SessionLog.resume(FileStore(tmp_path), "demo", writer="w2")
+    (tmp_path / LOG).write_bytes(data.replace(b"charged 26", b"charged 96"))
+    with pytest.raises(LogDamaged, match=r"record 4 of 'demo', .*until=4"):
+        SessionLog.resume(FileStore(tmp_path), "demo", writer="w2")
+    state, _ = load(FileStore(tmp_path), "demo", until=4)
+    assert len(state.session.messages) == 5
+
+
+def test_a_torn_tail_is_said_and_the_next_append_loses_nothing(tmp_path: Path):
+    """Half a record, of an append that was never acknowledged."""
+    log = begun(FileStore(tmp_path))
+    taken(log, steps=1)
+    with (tmp_path / LOG).open("ab") as file:
+        file.write(b'{"body":{"mess')
+    again = SessionLog.resume(FileStore(tmp_path), "demo", writer="w2")
+    assert (again.report.torn, again.state) == (14, log.state)
+    taken(again)
+    third = SessionLog.resume(FileStore(tmp_path), "demo", writer="w3")
+    assert (third.report.torn, third.state) == (0, again.state)
+
+
+class Unclear(MemoryStore):
+    """Appends, and then says that it does not know."""
+
+    effect: Callable[..., None] | None = None
+
+    def append(self, session_id: str, records: Sequence[bytes], expected_length: int) -> None:
+        """Do what the test wants, and fail."""
+        if self.effect is None:
+            super().append(session_id, records, expected_length)
+        else:
+            effect, self.effect = self.effect, None
+            effect(session_id, records, expected_length)
+            raise AppendUnknown("nobody knows")
+
+
+def test_an_append_of_unknown_outcome_is_decided_by_reading_again():
+    """It took effect: go on. It did not: the error. Somebody else's came instead: the error, and nothing on top."""
+    store = Unclear()
+    log = begun(store)
+    store.effect = lambda *arguments: MemoryStore.append(store, *arguments)
+    taken(log, steps=1)
+    assert SessionLog.resume(store, "demo", writer="w2").state == log.state
+    store.effect = lambda *_: None
+    with pytest.raises(AppendUnknown):
+        taken(log, steps=1)
+    taken(log, steps=1)
+    store.effect = lambda *_: asked(SessionLog.resume(store, "demo", writer="w2"), "me first", "yes")
+    length = store.read("demo").length
+    with pytest.raises((AppendUnknown, InvalidMessages)):
+        taken(log, steps=1)
+    assert store.read("demo").length in (length, length + 3)
+
+
+def test_an_interrupt_after_the_append_does_not_write_it_twice():
+    """The record is durable, the call did not return: the same record again is taken for what it is."""
+    store = MemoryStore()
+    log = begun(store)
+    session = copy.deepcopy(log.state.session)
+    session.messages.append(ERRAND.script[0])
+    before = copy.deepcopy(log.state)
+    log.record(session, 1)
+    log.state = before
+    log.record(session, 1)
+    assert store.read("demo").length == 2
+    assert SessionLog.resume(store, "demo", writer="w2").state == log.state
+
+
+def test_the_state_is_the_log_s_own():
+    """Changing the session after it was recorded changes no state in the log."""
+    log = begun(MemoryStore())
+    session = copy.deepcopy(log.state.session)
+    session.metadata["a"] = [1]
+    log.record(session, 0)
+    session.metadata["a"].append(2)
+    assert log.state.session.metadata == {"a": [1]}
+    assert isinstance(log.state, State)
