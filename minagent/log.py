@@ -152,7 +152,7 @@ class SessionLog:
             self.store.truncate_before(self.state.session.id, good[-1])
 
     def compact_if_grown(self) -> None:
-        """Compact if the records since the newest checkpoint are as large as it: so each is twice the one before."""
+        """Compact if the records since the newest checkpoint are as large as it: so all of them grow with the session."""
         if self._grown >= self._checkpoint_size:
             self.compact()
 
