@@ -1,6 +1,6 @@
 """A small agent that survives crashes: the names a reader types.
 
-Modules by distance from the reader: runner, policy, log, checkpoint, records, document, agent, session,
+Modules by distance from the reader: runner, policy, log, replay, checkpoint, records, document, agent, session,
 models, tools, messages, stores, generations, atomic, plain_json, errors.
 `minagent.lab` breaks things on purpose. Importing minagent starts nothing and loads the standard library alone.
 """
@@ -25,7 +25,7 @@ from minagent.errors import (
     MinagentError,
     ScriptExhausted,
 )
-from minagent.log import ResumeReport, SessionLog
+from minagent.log import SessionLog
 from minagent.messages import Message, Problem, ToolCall, pending_calls, problems
 from minagent.models import FakeModel, HistoryModel, Model, Reply, Usage
 from minagent.policy import (
@@ -39,6 +39,7 @@ from minagent.policy import (
     Unsaved,
     YoungDaly,
 )
+from minagent.replay import ResumeReport
 from minagent.runner import run_with_checkpoints
 from minagent.session import Session, validate
 from minagent.stores.file import FileStore

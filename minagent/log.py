@@ -5,7 +5,7 @@
     log.record(session, model.cursor)               # the new messages, in one append
     ...
     log = SessionLog.resume(FileStore("sessions"), "demo", writer="w2")
-    session, steps = log.state.session, log.state.steps
+    state = log.state                               # a copy: session, model_cursor, steps, ...
 
 A step costs the same after 10,000 steps as after 10. The whole is written from time to time only: `compact_if_grown`
 does so when the log has grown as large again as the checkpoint before, so all that is ever written grows in proportion
@@ -16,44 +16,42 @@ Source: chapters 7.3.6 and 7.3.8.
 
 import contextlib
 import copy
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
-from minagent.errors import AppendUnknown, Conflict, InvalidValue, LogDamaged, LogError, LogMissing
-from minagent.messages import check_sequence, newest_turn
+from minagent.errors import Conflict, InvalidValue, LogDamaged, LogError
+from minagent.messages import check_message, check_sequence, newest_turn
+from minagent.plain_json import canonical, check_storable
 from minagent.records import NO_DIGEST, Kind, Record, State, apply, decode, encode, restore
+from minagent.replay import ResumeReport, load
 from minagent.session import Session
 from minagent.stores.base import KEPT, Store
 
 
-@dataclass(frozen=True)
-class ResumeReport:
-    """What resuming found."""
-
-    checkpoint: int | None
-    """The number of the checkpoint that was taken; None if the log was replayed from its start."""
-    replayed: int
-    """How many records came after it."""
-    passed_over: tuple[str, ...] = ()
-    """The newer checkpoints that could not be loaded, each with the reason. The records make up for them."""
-    torn: int = 0
-    """Bytes at the end that are no whole append: it was cut off, and never acknowledged."""
-
-
 class SessionLog:
-    """One session's log, as one writer sees it. `state` is what the log says; nobody but the log changes it.
+    """One session's log, as one writer sees it. `writer` is an id of this process: no two ever have the same."""
 
-    `writer` is an id of this process: no two writers ever have the same.
-    """
-
-    def __init__(self, store: Store, writer: str, state: State, report: ResumeReport) -> None:
+    def __init__(self, store: Store, session_id: str, writer: str) -> None:
         self.store = store
+        self.session_id = session_id
         self.writer = writer
-        self.state = state
-        self.report = report
+        self.report = ResumeReport(None, 0)
+        self._state: State | None = None
+        """What the log says; None if that has to be read from the store."""
         self._grown = 0
         """Bytes of records since the newest checkpoint."""
-        self._checkpoint_size = 0
+        self._checkpoint_bytes = 0
+
+    @property
+    def state(self) -> State:
+        """What the log says now: a copy, for whoever wants to go on with it."""
+        return copy.deepcopy(self._current())
+
+    def _current(self) -> State:
+        if self._state is None:
+            self._state, self.report = load(self.store, self.session_id)
+            self._grown, self._checkpoint_bytes = self.report.replayed_bytes, self.report.checkpoint_bytes
+        return self._state
 
     @classmethod
     def begin(
@@ -69,9 +67,9 @@ class SessionLog:
         there = store.read(session.id)
         if there.lines:
             raise Conflict(there.first, there.length)
-        state = State(copy.deepcopy(session), incarnation, model_cursor, [], length=there.length)
-        log = cls(store, writer, state, ResumeReport(None, 0))
-        log.append(("state", state.to_body()))
+        log = cls(store, session.id, writer)
+        log._state = State(copy.deepcopy(session), incarnation, _check_cursor(model_cursor), [], length=there.length)
+        log.append(("state", log._state.to_body()))
         return log
 
     @classmethod
@@ -83,8 +81,9 @@ class SessionLog:
             LogDamaged: a record is damaged, or records are missing; the error says which, and where.
             LogTooNew: a record is newer than this version of minagent.
         """
-        state, report = load(store, session_id)
-        return cls(store, writer, state, report)
+        log = cls(store, session_id, writer)
+        log._current()
+        return log
 
     def record(self, session: Session, model_cursor: int | None) -> None:
         """Append what is new in `session`: its new messages, and its metadata if they are others; in one append.
@@ -96,122 +95,106 @@ class SessionLog:
             OSError: the store refused. In each of these cases nothing was written.
             AppendUnknown: perhaps it was; resume to find out.
         """
-        known = self.state.session
-        new = session.messages[len(known.messages) :]
-        _check_same_beginning(known, session)
-        check_sequence([*newest_turn(known.messages), *new])
+        known = self._current()
+        new = session.messages[len(known.session.messages) :]
+        _check_same_beginning(known.session, session)
+        for index, message in enumerate(new, len(known.session.messages)):
+            check_message(message, f"messages[{index}]")
+        check_sequence([*newest_turn(known.session.messages), *new])
         entries: list[tuple[Kind, dict[str, Any]]] = [("message", {"message": message.to_json()}) for message in new]
+        answers = [body for _, body in entries if body["message"]["role"] == "assistant"]
+        for body in answers[-1:]:
+            body["model_cursor"] = _check_cursor(model_cursor)
+        check_storable(session.metadata, "metadata")
+        if canonical(session.metadata) != canonical(known.session.metadata):
+            entries.append(("metadata", {"metadata": session.metadata}))
         if entries:
-            entries[-1][1]["model_cursor"] = model_cursor
-        if session.metadata != known.metadata:
-            entries.append(("metadata", {"metadata": copy.deepcopy(session.metadata)}))
-        self.append(*entries)
+            self.append(*entries)
 
     def append(self, *entries: tuple[Kind, dict[str, Any]]) -> None:
         """Append records of these kinds and bodies, in one append; raise as `record` does."""
-        lines, records = [], []
-        chain = self.state.chain
-        for seq, (kind, body) in enumerate(entries, self.state.length):
-            record = Record(seq, kind, self.writer, body)
-            line, chain = encode(record, chain)
+        state = self._current()
+        tip, lines = _tip(state), list[bytes]()
+        for kind, body in entries:
+            record = Record(tip.length, kind, self.writer, body)
+            line, digest = encode(record, tip.chain)
+            apply(tip, record, digest)
             lines.append(line)
-            records.append((record, chain))
+        # From here on the store knows better than this object, until the append has come to its end. An interrupt, or
+        # an append of unknown outcome, leaves it so: the next use reads the store.
+        self._state = None
         try:
-            self.store.append(self.state.session.id, lines, self.state.length)
-        except (AppendUnknown, Conflict):
-            # An append of ours may have taken effect though it failed, or was interrupted before it could say so. What
-            # stands there then is ours to the last byte: the writer's id is in each line.
-            if not lines or self.store.read(self.state.session.id, self.state.length).lines[: len(lines)] != lines:
-                raise
-        for record, digest in records:
-            apply(self.state, record, digest)
+            self.store.append(self.session_id, lines, state.length)
+        except (Conflict, OSError):  # nothing was added
+            self._state = state
+            raise
+        _take_in(state, tip)
         self._grown += sum(map(len, lines))
+        self._state = state
 
     def checkpoint(self) -> None:
         """Write the whole state, so that a resume need not replay what came before."""
-        for number, document in self.store.checkpoints(self.state.session.id):
+        state = self._current()
+        for number, document in self.store.checkpoints(self.session_id):
             if not _is_good(number, document):
                 # The store keeps the newest, and would keep this one rather than the good one before it. So it is
                 # made anew, from that one and the records.
                 with contextlib.suppress(LogError):
                     self._put_checkpoint(self.at(number))
-        self._grown, self._checkpoint_size = 0, self._put_checkpoint(self.state)
+        self._grown, self._checkpoint_bytes = 0, self._put_checkpoint(state)
 
     def _put_checkpoint(self, state: State) -> int:
         document, _ = encode(Record(state.length, "state", self.writer, state.to_body()), NO_DIGEST)
-        self.store.put_checkpoint(state.session.id, state.length, document)
+        self.store.put_checkpoint(self.session_id, state.length, document)
         return len(document)
 
     def compact(self) -> None:
         """Write a checkpoint, and remove the records before the oldest one that may still have to be loaded."""
         self.checkpoint()
-        good = [
-            number for number, document in self.store.checkpoints(self.state.session.id) if _is_good(number, document)
-        ]
+        good = [number for number, document in self.store.checkpoints(self.session_id) if _is_good(number, document)]
         if len(good) >= KEPT:
-            self.store.truncate_before(self.state.session.id, good[-1])
+            self.store.truncate_before(self.session_id, good[-1])
 
     def compact_if_grown(self) -> None:
-        """Compact if the records since the newest checkpoint are as large as it: so all of them grow with the session."""
-        if self._grown >= self._checkpoint_size:
+        """Compact if the records since the newest checkpoint are as large as it: so the sum grows with the session."""
+        self._current()
+        if self._grown >= self._checkpoint_bytes:
             self.compact()
 
     def at(self, number: int) -> State:
         """Return the state before record `number`, as it was then.
 
         Raises:
+            InvalidValue: there are not so many records.
             LogDamaged: the records before it are gone, by compaction.
         """
-        return load(self.store, self.state.session.id, number)[0]
+        if number > self._current().length:
+            raise InvalidValue("number", f"the log has {self._current().length} records")
+        return load(self.store, self.session_id, number)[0]
 
 
-def load(store: Store, session_id: str, until: int | None = None) -> tuple[State, ResumeReport]:
-    """Read the state of a session, before record `until` if that is given; raise as `SessionLog.resume` does."""
-    state, passed_over = _newest_checkpoint(store, session_id, until)
-    checkpoint = None if state is None else state.length
-    records = store.read(session_id, checkpoint or 0)
-    if records.length < (checkpoint or 0):
-        raise LogDamaged(
-            f"{session_id!r} has {records.length} records, and a checkpoint of {checkpoint}: some are gone"
-        )
-    lines = records.lines if until is None else records.lines[: max(until - records.first, 0)]
-    for number, (line, offset) in enumerate(zip(lines, records.offsets, strict=False), records.first):
-        try:
-            state = _replayed(state, line, number)
-        except LogError as error:
-            before = f"what comes before: load(store, {session_id!r}, until={number})"
-            raise type(error)(f"record {number} of {session_id!r}, at byte {offset}: {error} ({before})") from error
-    if state is None:
-        if passed_over or records.lines:
-            raise LogDamaged(f"of {session_id!r} so early nothing is left, and no good checkpoint: {passed_over}")
-        raise LogMissing(f"there is no session {session_id!r} in this store")
-    return state, ResumeReport(checkpoint, len(lines), tuple(passed_over), records.torn)
+def _tip(state: State) -> State:
+    """Return as much of a state as new records can depend on: what is added to it can be thrown away."""
+    session = state.session
+    turn = Session(session.id, list(newest_turn(session.messages)), session.created_at, session.metadata)
+    return replace(state, session=turn, steps=[], in_doubt=dict(state.in_doubt))
 
 
-def _newest_checkpoint(store: Store, session_id: str, until: int | None) -> tuple[State | None, list[str]]:
-    passed_over: list[str] = []
-    for number, document in store.checkpoints(session_id):
-        if until is None or number <= until:
-            try:
-                return restore(decode(document, NO_DIGEST, number)[0]), passed_over
-            except LogError as error:
-                passed_over.append(f"checkpoint {number}: {error}")
-    return None, passed_over
+def _take_in(state: State, tip: State) -> None:
+    """Add to a state what was added to its tip."""
+    session = state.session
+    session.messages += tip.session.messages[len(newest_turn(session.messages)) :]
+    session.metadata = tip.session.metadata
+    for step in tip.steps:
+        state.steps.append(replace(step, index=len(state.steps)))
+    state.model_cursor, state.in_doubt, state.lease = tip.model_cursor, tip.in_doubt, tip.lease
+    state.length, state.chain = tip.length, tip.chain
 
 
-def _replayed(state: State | None, line: bytes, number: int) -> State:
-    """Return the state after one more record."""
-    if state is None:
-        record, digest = decode(line, NO_DIGEST, number)
-        if record.kind != "state":
-            raise LogDamaged("the records before it are gone, and there is no checkpoint of them")
-        state = restore(record)
-    elif number != state.length:
-        raise LogDamaged(f"record {state.length} should come here")
-    else:
-        record, digest = decode(line, state.chain, number)
-    apply(state, record, digest)
-    return state
+def _check_cursor(cursor: int | None) -> int | None:
+    if cursor is not None and (type(cursor) is not int or cursor < 0):
+        raise InvalidValue("model_cursor", f"counts from the script's start, or is None: not {cursor!r}")
+    return cursor
 
 
 def _check_same_beginning(known: Session, session: Session) -> None:
@@ -226,6 +209,6 @@ def _check_same_beginning(known: Session, session: Session) -> None:
 def _is_good(number: int, document: bytes) -> bool:
     try:
         restore(decode(document, NO_DIGEST, number)[0])
-    except LogError:
+    except LogDamaged:
         return False
     return True

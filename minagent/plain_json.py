@@ -25,6 +25,11 @@ def canonical(value: Any) -> bytes:
     return _utf8(json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")))
 
 
+def compact(value: Any) -> bytes:
+    """Return `value` as compact JSON text, keys in their order; raise TypeError or ValueError as above."""
+    return _utf8(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
+
+
 def parse(data: bytes) -> Any:
     """Return the value that `data` expresses; raise ValueError or RecursionError if it is no JSON text."""
     return json.loads(data.decode("utf-8", "surrogatepass"))

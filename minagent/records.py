@@ -2,9 +2,9 @@
 
 A record is one line of JSON. These three are a session with one question, the model's answer, and a tool's result:
 
-    {"body":{"session":{...},"model_cursor":0,"steps":[],...},"kind":"state","seq":0,"v":1,"writer":"w1","sha256":"50d..."}
-    {"body":{"message":{...},"model_cursor":1},"kind":"message","seq":1,"v":1,"writer":"w1","sha256":"c41..."}
-    {"body":{"message":{...}},"kind":"message","seq":2,"v":1,"writer":"w1","sha256":"9b0..."}
+    {"v":1,"seq":0,"kind":"state","writer":"w1","body":{"session":{...},"model_cursor":0,...},"sha256":"50d..."}
+    {"v":1,"seq":1,"kind":"message","writer":"w1","body":{"message":{...},"model_cursor":1},"sha256":"c41..."}
+    {"v":1,"seq":2,"kind":"message","writer":"w1","body":{"message":{...}},"sha256":"9b0..."}
 
     v         the version of this format, an integer
     seq       the number of the record in its log, from 0
@@ -29,14 +29,15 @@ Version history: 1 is the first.
 Source: chapters 7.3.6 and 7.3.8.
 """
 
+import copy
 import hashlib
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from minagent.agent import Step, final_step, tool_step
-from minagent.errors import LogDamaged, LogTooNew
+from minagent.errors import InvalidValue, LogDamaged, LogTooNew
 from minagent.messages import Message, ToolCall, newest_turn
-from minagent.plain_json import canonical, check_storable, parse
+from minagent.plain_json import check_storable, compact, parse
 from minagent.session import Session
 
 Kind = Literal["state", "message", "metadata", "intent", "resolved", "lease"]
@@ -67,7 +68,7 @@ def encode(record: Record, before: str) -> tuple[bytes, str]:
         InvalidValue: a value would not come back equal; the error has its path.
     """
     check_storable(record.body, "body", -BODY_DEPTH)
-    unsigned = canonical({"v": VERSION, **vars(record)})
+    unsigned = compact({"v": VERSION, **vars(record)})
     digest = _digest(unsigned, before)
     return unsigned[:-1] + _signature(digest), digest
 
@@ -145,20 +146,31 @@ def restore(record: Record) -> State:
 
 
 def apply(state: State, record: Record, digest: str) -> None:
-    """Add to the state what a record says, and take its digest as the end of the chain."""
+    """Add to the state what a record says, and take its digest as the end of the chain.
+
+    Raises:
+        InvalidValue: the record does not fit the state. That is then not what it was before: throw it away.
+    """
     body = record.body
-    match record.kind:
-        case "message":
-            _apply_message(state, Message.from_json(body["message"], f"record {record.seq}"))
-            state.model_cursor = body.get("model_cursor", state.model_cursor)
-        case "metadata":
-            state.session.metadata = body["metadata"]
-        case "intent":
-            state.in_doubt[body["call"]] = body["key"]
-        case "resolved":
-            state.in_doubt.pop(body["call"])
-        case "lease":
-            state.lease = body["lease"]
+    try:
+        match record.kind:
+            case "message":
+                _apply_message(state, Message.from_json(body["message"], f"record {record.seq}"))
+                state.model_cursor = body.get("model_cursor", state.model_cursor)
+            case "metadata":
+                state.session.metadata = copy.deepcopy(body["metadata"])
+            case "intent":
+                state.in_doubt[body["call"]] = body["key"]
+            case "resolved":
+                del state.in_doubt[body["call"]]
+            case "lease":
+                state.lease = copy.deepcopy(body["lease"])
+            case "state":
+                pass  # `restore` has made the state of it
+            case _:
+                raise InvalidValue(f"record {record.seq}", f"there is no kind {record.kind!r}")
+    except (LookupError, TypeError) as error:
+        raise InvalidValue(f"record {record.seq}", f"does not fit what comes before it: {error!r}") from error
     state.length, state.chain = record.seq + 1, digest
 
 

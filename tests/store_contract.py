@@ -3,6 +3,7 @@
 A check gets a function that opens the store: called twice, it opens the same place twice, as two processes would.
 """
 
+import itertools
 from collections.abc import Callable
 
 import pytest
@@ -59,6 +60,14 @@ def check_records_come_back(open_store: OpenStore) -> None:
         assert records.lines == lines[since:]
         assert records.first == min(since, 40)
         assert (records.length, records.torn, len(records.offsets)) == (40, 0, len(records.lines))
+        assert [after - before for before, after in itertools.pairwise(records.offsets)] == [
+            len(line) + 1 for line in records.lines[:-1]
+        ]
+    store.read("demo").lines.clear()
+    mine = [ONE]
+    store.append("demo", mine, 40)
+    mine[0] = TWO
+    assert store.read("demo", 39).lines == [lines[39], ONE]
     assert (open_store().read("nobody").lines, open_store().read("nobody").length) == ([], 0)
 
 
@@ -86,7 +95,16 @@ def check_length_never_goes_down(open_store: OpenStore) -> None:
     for stale in (0, 3, 4):
         with pytest.raises(Conflict):
             sleeper.append("demo", [TWO], stale)
+        with pytest.raises(Conflict):
+            sleeper.append("demo", [], stale)
     assert store.read("demo").lines == [ONE]
+    store.append("demo", [TWO, THREE], 5)
+    store.truncate_before("demo", 5)
+    store.delete("demo")
+    store.delete("demo")
+    assert store.read("demo").length >= 8
+    store.delete("nobody")
+    assert store.read("nobody").length == 0
 
 
 def check_truncation_removes_what_comes_before(open_store: OpenStore) -> None:
@@ -113,6 +131,12 @@ def check_deletion_removes_one_session(open_store: OpenStore) -> None:
     store.delete("demo")
     store.delete("nobody")
     assert (store.read("demo").lines, store.checkpoints("demo")) == ([], [])
+    sleeper = open_store()
+    sleeper.put_checkpoint("demo", 1, b"of the session that is gone")
+    assert store.checkpoints("demo") == []
+    store.append("demo", [TWO], store.read("demo").length)
+    assert store.checkpoints("demo") == []
+    store.delete("demo")
     assert store.sessions() == ["dem", "demo2"]
     assert store.read("demo2").lines == [ONE]
     assert store.checkpoints("demo2") == [(1, b"document")]
@@ -128,6 +152,8 @@ def check_the_newest_checkpoints_are_kept(open_store: OpenStore) -> None:
     store.put_checkpoint("demo", 10, "十\0".encode())
     assert open_store().checkpoints("demo") == [(10, "十\0".encode()), (9, b"9")]
     assert len(store.checkpoints("demo")) == KEPT
+    store.truncate_before("demo", 9)
+    assert [number for number, _ in store.checkpoints("demo")] == [10, 9]
 
 
 def check_any_text_is_an_id(open_store: OpenStore) -> None:

@@ -175,6 +175,24 @@ def test_before_tools_is_not_called_for_calls_that_were_open_before(agent: Agent
     assert (looked, len(steps)) == ([], 1)
 
 
+def test_an_interrupt_in_a_tool_goes_back_to_what_before_tools_has_seen(
+    agent: Agent, session: Session, steps: list[Step]
+):
+    """The answer stays, with both calls open, and nothing of the tool that had run: as it is on the disk, perhaps."""
+    seen: list[list[Message]] = []
+
+    @agent.registry.register
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    both = Message("assistant", "", (ToolCall("c1", "add", {"a": 1, "b": 2}), ToolCall("c2", "stop", {})))
+    model = FakeModel([both])
+    with pytest.raises(KeyboardInterrupt):
+        step_once(agent, session, model, steps, lambda _: seen.append(list(session.messages)))
+    assert (seen, steps, model.cursor) == ([session.messages], [], 1)
+    assert pending_calls(session.messages) == both.tool_calls
+
+
 def test_an_exception_before_the_tools_leaves_everything_as_before_the_step(
     agent: Agent, session: Session, model: FakeModel, steps: list[Step]
 ):

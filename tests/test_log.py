@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -14,6 +14,7 @@ from minagent import (
     Message,
     Session,
     Step,
+    ToolCall,
     ToolRegistry,
     init_session,
     step_once,
@@ -21,8 +22,9 @@ from minagent import (
 from minagent.errors import AppendUnknown, Conflict, LogDamaged, LogMissing
 from minagent.lab.damage import flip
 from minagent.lab.example import EXAMPLES, Example
-from minagent.log import SessionLog, load
+from minagent.log import SessionLog
 from minagent.records import State
+from minagent.replay import load
 from minagent.stores.base import Store
 from minagent.stores.file import FileStore
 from minagent.stores.memory import MemoryStore
@@ -30,6 +32,14 @@ from minagent.stores.memory import MemoryStore
 ERRAND = EXAMPLES["errand"]
 WHEN = "2026-01-01T00:00:00Z"
 LOG = "demo.log.jsonl"
+
+
+def nested(depth: int) -> Any:
+    """Return lists in lists, so deep."""
+    value: Any = 1
+    for _ in range(depth):
+        value = [value]
+    return value
 
 
 @pytest.fixture(params=["memory", "file"])
@@ -374,35 +384,143 @@ class Unclear(MemoryStore):
 
 
 def test_an_append_of_unknown_outcome_is_decided_by_reading_again():
-    """It took effect: go on. It did not: the error. Somebody else's came instead: the error, and nothing on top."""
+    """It took effect, or it did not, or somebody else was there: the error, and then what the store holds."""
     store = Unclear()
     log = begun(store)
-    store.effect = lambda *arguments: MemoryStore.append(store, *arguments)
-    taken(log, steps=1)
-    assert SessionLog.resume(store, "demo", writer="w2").state == log.state
-    store.effect = lambda *_: None
+    for effect, added in ((lambda *arguments: MemoryStore.append(store, *arguments), 2), (lambda *_: None, 0)):
+        length = store.read("demo").length
+        store.effect = effect
+        with pytest.raises(AppendUnknown):
+            taken(log, steps=1)
+        assert log.state == SessionLog.resume(store, "demo", writer="w2").state
+        assert log.state.length == length + added
+    store.effect = lambda *_: asked(SessionLog.resume(store, "demo", writer="w2"), "me first", "yes")
     with pytest.raises(AppendUnknown):
         taken(log, steps=1)
-    taken(log, steps=1)
-    store.effect = lambda *_: asked(SessionLog.resume(store, "demo", writer="w2"), "me first", "yes")
-    length = store.read("demo").length
-    with pytest.raises((AppendUnknown, InvalidMessages)):
-        taken(log, steps=1)
-    assert store.read("demo").length in (length, length + 3)
+    assert log.state.session.messages[-1] == Message("assistant", "yes")
 
 
-def test_an_interrupt_after_the_append_does_not_write_it_twice():
-    """The record is durable, the call did not return: the same record again is taken for what it is."""
+def test_an_interrupt_after_the_append_does_not_write_it_twice(monkeypatch: pytest.MonkeyPatch):
+    """The record is durable, and the call did not return: the log reads again, and finds it there."""
     store = MemoryStore()
     log = begun(store)
     session = copy.deepcopy(log.state.session)
     session.messages.append(ERRAND.script[0])
-    before = copy.deepcopy(log.state)
-    log.record(session, 1)
-    log.state = before
+    monkeypatch.setattr("minagent.log._take_in", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        log.record(session, 1)
+    monkeypatch.undo()
     log.record(session, 1)
     assert store.read("demo").length == 2
     assert SessionLog.resume(store, "demo", writer="w2").state == log.state
+    assert log.state.session == session
+
+
+def interrupt(*_: Any) -> None:
+    """Do what the Interrupt button does."""
+    raise KeyboardInterrupt
+
+
+def test_a_resumed_state_can_be_gone_on_with():
+    """As the module's docstring does it: what step_once changes is a copy, and so it is seen as new."""
+    store = MemoryStore()
+    begun(store)
+    log = SessionLog.resume(store, "demo", writer="w2")
+    state = log.state
+    model = FakeModel(ERRAND.script)
+    step_once(ERRAND.agent(ToolRegistry()), state.session, model, state.steps)
+    log.record(state.session, model.cursor)
+    assert SessionLog.resume(store, "demo", writer="w3").state.session == state.session
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        ("resolved", {"call": 0}),
+        ("intnet", {"call": 0, "key": "k"}),
+        ("intent", {"call": 0}),
+        ("message", {"message": {"role": "tool", "content": "5", "tool_call_id": "nobody"}}),
+        ("message", {"message": {"role": "robot"}}),
+        ("metadata", {"metadata": {1: 2}}),
+    ],
+)
+def test_a_record_that_could_not_be_replayed_is_not_written(store: Store, entry: Any):
+    """It would stand in the way of every resume, for ever."""
+    log = begun(store)
+    with pytest.raises(InvalidValue):
+        log.append(entry)
+    assert store.read("demo").length == 1
+    taken(log)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        Message("tool", cast(Any, 26), tool_call_id="c1"),
+        Message("assistant", "", (ToolCall("c2", "pay", {"a": nested(101)}),)),
+    ],
+)
+def test_a_message_that_could_not_be_read_back_is_not_recorded(store: Store, message: Message):
+    """With its place; as a checkpoint of it could not be written, either."""
+    log = begun(store)
+    session = copy.deepcopy(log.state.session)
+    session.messages += [ERRAND.script[0], message] if message.role == "tool" else [message]
+    with pytest.raises(InvalidValue, match=r"messages\[\d\]"):
+        log.record(session, 1)
+    assert store.read("demo").length == 1
+
+
+@pytest.mark.parametrize("cursor", ["x", True, 1.5, -1])
+def test_a_cursor_that_is_none_is_refused(store: Store, cursor: Any):
+    """A number, or None."""
+    log = begun(store)
+    session = copy.deepcopy(log.state.session)
+    session.messages.append(ERRAND.script[0])
+    with pytest.raises(InvalidValue, match="model_cursor"):
+        log.record(session, cursor)
+
+
+def test_metadata_is_compared_by_type(store: Store):
+    """1, True and 1.0 are equal in Python, and three things in JSON."""
+    log = begun(store)
+    for value in (1, True, 1.0, [1], [True]):
+        session = copy.deepcopy(log.state.session)
+        session.metadata["a"] = value
+        log.record(session, 0)
+        assert repr(SessionLog.resume(store, "demo", writer="w2").state.session.metadata["a"]) == repr(value)
+
+
+def test_the_cursor_belongs_to_the_model_s_message(store: Store):
+    """Before each record of a step: asked already, or not yet."""
+    log = begun(store)
+    taken(log, steps=1)
+    assert [log.at(number).model_cursor for number in (1, 2, 3)] == [0, 1, 1]
+    with pytest.raises(InvalidValue, match="the log has 3 records"):
+        log.at(4)
+
+
+def test_compaction_goes_on_where_the_last_process_stopped(store: Store):
+    """One process a turn: what is written stays in proportion."""
+    begun(store)
+    compacted = 0
+    for number in range(60):
+        log = SessionLog.resume(store, "demo", writer=f"w{number}")
+        asked(log, f"question {number}" * 5, f"answer {number}" * 50)
+        before = store.checkpoints("demo")
+        log.compact_if_grown()
+        compacted += store.checkpoints("demo") != before
+    assert 2 < compacted < 15
+
+
+def test_arguments_keep_their_order():
+    """A tool may take any names, and show them as they come."""
+    store = MemoryStore()
+    log = begun(store)
+    session = copy.deepcopy(log.state.session)
+    session.messages.append(Message("assistant", "", (ToolCall("c1", "show", {"b": 1, "a": 2}),)))
+    log.record(session, 1)
+    (call,) = SessionLog.resume(store, "demo", writer="w2").state.session.messages[-1].tool_calls
+    assert list(call.arguments) == ["b", "a"]
 
 
 def test_the_state_is_the_log_s_own():

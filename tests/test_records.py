@@ -8,7 +8,7 @@ import pytest
 from minagent import Message, Session, Step, ToolCall
 from minagent.errors import InvalidValue, LogDamaged, LogTooNew
 from minagent.lab.damage import cuts, flips
-from minagent.plain_json import canonical
+from minagent.plain_json import compact
 from minagent.records import NO_DIGEST, Record, State, apply, decode, encode, restore
 
 RECORD = Record(1, "message", "w1", {"message": {"role": "tool", "content": "五", "tool_call_id": "c1"}})
@@ -19,8 +19,8 @@ def test_the_literal_bytes_of_a_record():
     """The specification, held to."""
     line, digest = encode(RECORD, NO_DIGEST)
     assert line.decode() == (
-        '{"body":{"message":{"content":"五","role":"tool","tool_call_id":"c1"}},"kind":"message","seq":1,"v":1,'
-        f'"writer":"w1","sha256":"{digest}"}}'
+        '{"v":1,"seq":1,"kind":"message","writer":"w1",'
+        f'"body":{{"message":{{"role":"tool","content":"五","tool_call_id":"c1"}}}},"sha256":"{digest}"}}'
     )
     assert decode(line, NO_DIGEST, 1) == (RECORD, digest)
 
@@ -49,7 +49,7 @@ def test_a_record_belongs_to_its_place():
 def test_a_newer_version_is_refused_by_its_number():
     """And told from damage, since the digest comes first."""
     line, _ = encode(RECORD, NO_DIGEST)
-    unsigned = canonical({"v": 2, **vars(RECORD)})
+    unsigned = compact({"v": 2, **vars(RECORD)})
     assert line.startswith(unsigned[:-1].replace(b'"v":2', b'"v":1'))
     digest = hashlib.sha256(NO_DIGEST.encode() + unsigned).hexdigest()
     with pytest.raises(LogTooNew, match="format version 2, and this minagent knows versions up to 1"):

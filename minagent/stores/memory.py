@@ -56,13 +56,14 @@ class MemoryStore:
     def checkpoints(self, session_id: str) -> list[tuple[int, bytes]]:
         """Return the checkpoints with their numbers, the newest first."""
         with self._lock:
-            return sorted(self._logs.get(session_id, _Log()).checkpoints.items(), reverse=True)
+            log = self._logs.get(session_id, _Log())
+            return sorted(((n, document) for n, document in log.checkpoints.items() if n >= log.first), reverse=True)
 
     def delete(self, session_id: str) -> None:
         """Remove a session; its length stays."""
         with self._lock:
-            log = self._logs.get(session_id, _Log())
-            self._logs[session_id] = _Log(first=log.first + len(log.lines) + 1)
+            if log := self._logs.get(session_id):
+                self._logs[session_id] = _Log(first=log.first + len(log.lines) + 1)
 
     def sessions(self) -> list[str]:
         """Return the ids of all sessions that have records, sorted."""

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from minagent.stores.base import Records
-from minagent.stores.file import FileStore, _header, _Open
+from minagent.stores.file import FileStore, _Open
+from minagent.stores.json_lines import header
 from minagent.stores.memory import MemoryStore
 from tests.store_contract import CHECKS, OpenStore
 
@@ -164,5 +165,5 @@ def test_a_log_file_is_json_lines(tmp_path: Path):
     assert (tmp_path / "%41nn.log.jsonl").read_bytes() == (b'{"first":0,"session":"Ann"}\n{"n":1}\n{"n":2} \n{"n":3}\n')
     assert store.read("Ann").offsets == [28, 36, 45]
     store.truncate_before("Ann", 2)
-    assert (tmp_path / "%41nn.log.jsonl").read_bytes() == _header("Ann", 2) + b'{"n":3}\n'
+    assert (tmp_path / "%41nn.log.jsonl").read_bytes() == header("Ann", 2) + b'{"n":3}\n'
     assert os.stat(tmp_path / "%41nn.log.jsonl").st_mode & 0o077 == 0

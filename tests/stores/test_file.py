@@ -4,6 +4,7 @@ import errno
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -141,7 +142,7 @@ def test_a_damaged_first_line_is_an_error(tmp_path: Path, damage: bytes):
     store.append("demo", OLD, 0)
     (tmp_path / "demo.log.jsonl").write_bytes(damage)
     for use in (lambda: store.read("demo"), lambda: FileStore(tmp_path).append("demo", OLD, 0)):
-        with pytest.raises(LogDamaged, match=r"demo\.log\.jsonl: its first line is damaged"):
+        with pytest.raises(LogDamaged, match=r"the log of 'demo': its first line is damaged"):
             use()
 
 
@@ -162,6 +163,108 @@ def test_an_append_that_cannot_be_undone_is_unknown(tmp_path: Path, monkeypatch:
     with pytest.raises(Conflict):
         store.append("demo", NEW, 2)
     store.append("demo", NEW, 4)
+
+
+def test_a_read_that_returns_little_is_read_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Linux returns 2 GiB at most: what was not read must not be taken for torn, and cut off."""
+    FileStore(tmp_path).append("demo", OLD + NEW, 0)
+    pread = os.pread
+    monkeypatch.setattr(os, "pread", lambda descriptor, size, start: pread(descriptor, min(size, 7), start))
+    FileStore(tmp_path).append("demo", OLD, 4)
+    assert FileStore(tmp_path).read("demo").lines == OLD + NEW + OLD
+
+
+@pytest.mark.parametrize("call", ["open", "fstat", "pread", "stat"])
+def test_a_failing_look_at_the_end_leaves_nothing_half_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+):
+    """The same object goes on as a new one would, and closes no file of anybody else's."""
+    store = FileStore(tmp_path)
+    store.append("demo", OLD, 0)
+    FileStore(tmp_path).truncate_before("demo", 1)
+    FileStore(tmp_path).append("demo", NEW, 2)
+    original = getattr(os, call)
+
+    def refuse(*arguments: object, **options: object) -> object:
+        if call != "open" or str(arguments[0]).endswith(".jsonl"):
+            raise OSError(errno.EMFILE, "Too many open files")
+        return original(*arguments, **options)
+
+    monkeypatch.setattr(os, call, refuse)
+    with pytest.raises(OSError, match="Too many open files"):
+        store.append("demo", OLD, 4)
+    monkeypatch.undo()
+    with (tmp_path / "mine").open("wb") as mine:
+        store.append("demo", OLD, 4)
+        mine.write(b"mine")
+    assert store.read("demo").lines == [*OLD[1:], *NEW, *OLD]
+    assert (tmp_path / "mine").read_bytes() == b"mine"
+
+
+def test_a_first_line_that_is_cut_or_of_another_session_is_an_error(tmp_path: Path):
+    """What is appended would be glued to it; and a copied log is not the log of its new name."""
+    store = FileStore(tmp_path)
+    store.append("demo", OLD, 0)
+    (tmp_path / "fork.log.jsonl").write_bytes((tmp_path / "demo.log.jsonl").read_bytes())
+    with pytest.raises(LogDamaged, match="the log of 'fork' is one of 'demo'"):
+        store.read("fork")
+    (tmp_path / "demo.log.jsonl").write_bytes((tmp_path / "demo.log.jsonl").read_bytes().partition(b"\n")[0])
+    for _ in range(3):
+        with pytest.raises(LogDamaged, match="its first line is damaged"):
+            store.append("demo", OLD, 0)
+
+
+def test_a_forked_process_takes_its_own_lock(tmp_path: Path):
+    """Parent and child share open files, and with them a lock: two would hold it at once."""
+    store = FileStore(tmp_path)
+    store.append("demo", OLD, 0)
+    child = os.fork()
+    if child == 0:
+        length = 2
+        for number in range(200):
+            while True:
+                try:
+                    store.append("demo", [b'{"child":%d}' % number], length)
+                except Conflict as conflict:
+                    length = conflict.length
+                else:
+                    length += 1
+                    break
+        os._exit(0)
+    length = 2
+    for number in range(200):
+        while True:
+            try:
+                store.append("demo", [b'{"parent":%d}' % number], length)
+            except Conflict as conflict:
+                length = conflict.length
+            else:
+                length += 1
+                break
+    assert os.waitpid(child, 0)[1] == 0
+    lines = FileStore(tmp_path).read("demo").lines
+    assert len(lines) == len(set(lines)) == 2 + 400
+
+
+def test_threads_may_share_a_store(tmp_path: Path):
+    """One of them appends at a time."""
+    store = FileStore(tmp_path)
+
+    def append_fifty(name: str) -> None:
+        for number in range(50):
+            while True:
+                try:
+                    store.append("demo", [f"{name}{number}".encode()], store.read("demo").length)
+                except Conflict:
+                    continue
+                break
+
+    threads = [threading.Thread(target=append_fifty, args=(name,)) for name in "ab"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(store.read("demo").lines) == sorted(f"{n}{k}".encode() for n in "ab" for k in range(50))
 
 
 WRITER = """
