@@ -25,8 +25,9 @@ from minagent.lab.example import EXAMPLES, Example
 from minagent.log import SessionLog
 from minagent.records import State
 from minagent.replay import load
-from minagent.stores.base import Store
+from minagent.stores.base import Records, Store
 from minagent.stores.file import FileStore
+from minagent.stores.json_lines import records_of
 from minagent.stores.memory import MemoryStore
 
 ERRAND = EXAMPLES["errand"]
@@ -289,11 +290,11 @@ def test_every_damage_of_a_log_file_is_seen_or_cut_away(tmp_path: Path):
     states.append(copy.deepcopy(log.state))
     data = (tmp_path / LOG).read_bytes()
     header = data.index(b"\n") + 1
-    lengths = {load_damaged(tmp_path, flip(data, bit)) for bit in range(8 * header, 8 * len(data), 5)}
+    lengths = {load_damaged(flip(data, bit)) for bit in range(8 * header, 8 * len(data))}
     assert {"damaged"} <= lengths <= {"damaged", log.state.length - 3}  # the last line break flipped: torn
     boundaries = 0
     for cut in range(header, len(data)):
-        found = load_damaged(tmp_path, data[:cut])
+        found = load_damaged(data[:cut])
         assert found in ("missing", *range(1, log.state.length))
         boundaries += data[cut - 1 : cut] == b"\n" and data[cut - 2 : cut - 1] != b" "
     assert (
@@ -301,11 +302,22 @@ def test_every_damage_of_a_log_file_is_seen_or_cut_away(tmp_path: Path):
     )  # after the first line, the first record, and each step: a log alone cannot see these
 
 
-def load_damaged(folder: Path, data: bytes) -> str | int:
-    """Return how many records a damaged file gives, all of them right; or what is said of it."""
-    (folder / LOG).write_bytes(data)
+class Held(MemoryStore):
+    """The bytes of a log file, without the file."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__()
+        self.data = data
+
+    def read(self, session_id: str, since: int = 0) -> Records:
+        """Read them as the file store does."""
+        return records_of(self.data, session_id, since)
+
+
+def load_damaged(data: bytes) -> str | int:
+    """Return how many records a damaged log gives, all of them right; or what is said of it."""
     try:
-        state, report = load(FileStore(folder), "demo")
+        state, report = load(Held(data), "demo")
     except LogDamaged as error:
         assert "record" in str(error)
         assert "at byte" in str(error)
@@ -510,6 +522,35 @@ def test_compaction_goes_on_where_the_last_process_stopped(store: Store):
         log.compact_if_grown()
         compacted += store.checkpoints("demo") != before
     assert 2 < compacted < 15
+
+
+def test_a_session_that_could_not_be_read_back_is_not_begun(store: Store):
+    """It says why, and nothing is there afterwards."""
+    session = Session("demo", [Message("tool", "5", tool_call_id="nobody")], WHEN)
+    with pytest.raises(InvalidMessages, match="orphan result"):
+        SessionLog.begin(store, session, 0, writer="w1", incarnation="i1")
+    assert store.sessions() == []
+
+
+def test_beginning_takes_a_copy(store: Store):
+    """What happens to the session afterwards is new."""
+    session = Session("demo", [Message("user", "hello")], WHEN)
+    log = SessionLog.begin(store, session, 0, writer="w1", incarnation="i1")
+    session.messages.append(Message("assistant", "hello!"))
+    log.record(session, 1)
+    assert SessionLog.resume(store, "demo", writer="w2").state.session == session
+
+
+def test_arguments_as_deep_as_json_may_be_survive_a_checkpoint(store: Store):
+    """A hundred lists in one another."""
+    log = begun(store)
+    session = copy.deepcopy(log.state.session)
+    session.messages.append(Message("assistant", "", (ToolCall("c1", "show", {"a": nested(99)}),)))
+    log.record(session, 1)
+    log.compact()
+    resumed = SessionLog.resume(store, "demo", writer="w2")
+    assert resumed.report.checkpoint == 2
+    assert resumed.state.session == session
 
 
 def test_arguments_keep_their_order():

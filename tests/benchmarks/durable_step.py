@@ -146,7 +146,15 @@ def main() -> None:
         replay = min(seconds(lambda: SessionLog.resume(FileStore(folder), "bench", writer="r")) for _ in range(5))
         log.checkpoint()
         shortcut = min(seconds(lambda: SessionLog.resume(FileStore(folder), "bench", writer="r")) for _ in range(5))
-    print(f"3,000 steps on the disk: {size / 3_000 / len(PAYLOAD):.2f} times their bytes")
+    with tempfile.TemporaryDirectory() as folder:
+        log, session = log_of(Path(folder), 0)
+        for number in range(3_000):
+            session.messages += step(number)
+            log.record(session, number)
+            log.compact_if_grown()
+        compacted = sum(file.stat().st_size for file in Path(folder).iterdir())
+    print(f"3,000 steps on the disk: {size / 3_000 / len(PAYLOAD):.2f} times their bytes;", end=" ")
+    print(f"compacted when grown: {compacted / 3_000 / len(PAYLOAD):.2f} times")
     print(f"to resume 3,000 steps: {replay * 1000:.0f} ms by replay, {shortcut * 1000:.0f} ms from a checkpoint")
 
 
