@@ -1,6 +1,6 @@
 """A session as an append-only log: what is new is appended; a checkpoint is a cache of what came before.
 
-    log = SessionLog.begin(FileStore("sessions"), session, model.cursor, writer="w1")
+    log = SessionLog.begin(FileStore("sessions"), session, model.cursor, writer="w1", incarnation="i1")
     step_once(agent, session, model, steps)
     log.record(session, model.cursor)               # the new messages, in one append
     ...

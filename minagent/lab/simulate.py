@@ -43,7 +43,7 @@ LAWS: dict[Law, Callable[[np.random.Generator, int], Floats]] = {
     "exponential": lambda rng, count: rng.exponential(1.0, count),
     "lognormal": lambda rng, count: rng.lognormal(-(1.5**2) / 2, 1.5, count),
     "pareto": lambda rng, count: np.minimum((1 + rng.pareto(1.5, count)) / 3, 120.0),
-    "two kinds": lambda rng, count: rng.choice([0.2, 16.2], count, p=[0.95, 0.05]),
+    "two kinds": lambda rng, count: np.array([0.2, 16.2])[rng.choice(2, count, p=[0.95, 0.05])],
 }
 """How the lengths of steps are spread, around a mean of 1 (a little less for Pareto, which is cut off at 120)."""
 

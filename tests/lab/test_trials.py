@@ -126,6 +126,7 @@ def test_a_policy_that_gets_nowhere_is_given_up(trials: Trials):
     assert trials.run(EverySteps(5), 20, lives).finished
 
 
+@pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
 def test_killed_by_the_real_clock_at_any_moment(tmp_path: Path):
     """No virtual time here: the parent kills a fork whenever it pleases. What loads is whole, the loss is bounded."""
     moments = random.Random(73)  # noqa: S311 - nobody is to be kept from guessing them

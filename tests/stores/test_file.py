@@ -214,6 +214,7 @@ def test_a_first_line_that_is_cut_or_of_another_session_is_an_error(tmp_path: Pa
             store.append("demo", OLD, 0)
 
 
+@pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
 def test_a_forked_process_takes_its_own_lock(tmp_path: Path):
     """Parent and child share open files, and with them a lock: two would hold it at once."""
     store = FileStore(tmp_path)
