@@ -62,7 +62,7 @@ def encode(checkpoint: Checkpoint) -> bytes:
     checkpoint.session.check_storable()
     document = {
         "session": checkpoint.session.snapshot(),
-        "model_cursor": _check_cursor(checkpoint.model_cursor),
+        "model_cursor": check_cursor(checkpoint.model_cursor),
         "steps": [asdict(_check_step(step, f"steps[{i}]")) for i, step in enumerate(checkpoint.steps)],
         "version": VERSION,
     }
@@ -91,7 +91,7 @@ def decode(data: bytes) -> Checkpoint:
         check_sequence(session.messages)
         return Checkpoint(
             session=session,
-            model_cursor=_check_cursor(fields["model_cursor"]),
+            model_cursor=check_cursor(fields["model_cursor"]),
             steps=[_restore_step(step, f"steps[{i}]") for i, step in enumerate(steps)],
         )
     except (InvalidValue, InvalidMessages) as error:
@@ -135,7 +135,8 @@ def _migrate(document: dict[str, Any]) -> dict[str, Any]:
     return document
 
 
-def _check_cursor(cursor: Any) -> int | None:
+def check_cursor(cursor: Any) -> int | None:
+    """Return a model's cursor; raise InvalidValue if it is none."""
     value: int | None = require(cursor, (int, type(None)), "model_cursor")
     if value is not None and not 0 <= value <= LARGEST_INT:
         raise InvalidValue("model_cursor", "counts from the script's start, so it is never negative, nor endless")

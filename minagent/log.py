@@ -19,10 +19,11 @@ import copy
 from dataclasses import replace
 from typing import Any
 
+from minagent.document import check_cursor
 from minagent.errors import Conflict, InvalidValue, LogDamaged, LogError
 from minagent.messages import check_message, check_sequence, newest_turn
 from minagent.plain_json import canonical, check_storable
-from minagent.records import NO_DIGEST, Kind, Record, State, apply, decode, encode, restore
+from minagent.records import Kind, Record, State, apply, decode_state, encode, encode_state
 from minagent.replay import ResumeReport, load
 from minagent.session import Session
 from minagent.stores.base import KEPT, Store
@@ -68,7 +69,7 @@ class SessionLog:
         if there.lines:
             raise Conflict(there.first, there.length)
         log = cls(store, session.id, writer)
-        log._state = State(copy.deepcopy(session), incarnation, _check_cursor(model_cursor), [], length=there.length)
+        log._state = State(copy.deepcopy(session), incarnation, check_cursor(model_cursor), [], length=there.length)
         log.append(("state", log._state.to_body()))
         return log
 
@@ -104,7 +105,7 @@ class SessionLog:
         entries: list[tuple[Kind, dict[str, Any]]] = [("message", {"message": message.to_json()}) for message in new]
         answers = [body for _, body in entries if body["message"]["role"] == "assistant"]
         for body in answers[-1:]:
-            body["model_cursor"] = _check_cursor(model_cursor)
+            body["model_cursor"] = check_cursor(model_cursor)
         check_storable(session.metadata, "metadata")
         if canonical(session.metadata) != canonical(known.session.metadata):
             entries.append(("metadata", {"metadata": session.metadata}))
@@ -144,7 +145,7 @@ class SessionLog:
         self._grown, self._checkpoint_bytes = 0, self._put_checkpoint(state)
 
     def _put_checkpoint(self, state: State) -> int:
-        document, _ = encode(Record(state.length, "state", self.writer, state.to_body()), NO_DIGEST)
+        document = encode_state(state, self.writer)
         self.store.put_checkpoint(self.session_id, state.length, document)
         return len(document)
 
@@ -191,12 +192,6 @@ def _take_in(state: State, tip: State) -> None:
     state.length, state.chain = tip.length, tip.chain
 
 
-def _check_cursor(cursor: int | None) -> int | None:
-    if cursor is not None and (type(cursor) is not int or cursor < 0):
-        raise InvalidValue("model_cursor", f"counts from the script's start, or is None: not {cursor!r}")
-    return cursor
-
-
 def _check_same_beginning(known: Session, session: Session) -> None:
     """A log cannot change what it holds. Comparing the newest message that it knows costs the same in every session."""
     count = len(known.messages)
@@ -208,7 +203,7 @@ def _check_same_beginning(known: Session, session: Session) -> None:
 
 def _is_good(number: int, document: bytes) -> bool:
     try:
-        restore(decode(document, NO_DIGEST, number)[0])
+        decode_state(document, number)
     except LogDamaged:
         return False
     return True

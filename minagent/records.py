@@ -145,6 +145,18 @@ def restore(record: Record) -> State:
     )
 
 
+def encode_state(state: State, writer: str) -> bytes:
+    """Return a state as a checkpoint: a `state` record that has no digest before it."""
+    document, _ = encode(Record(state.length, "state", writer, state.to_body()), NO_DIGEST)
+    return document
+
+
+def decode_state(document: bytes, number: int) -> State:
+    """Return the state that a checkpoint of the records before `number` holds; raise as `decode` does."""
+    record, _ = decode(document, NO_DIGEST, number)
+    return restore(record)
+
+
 def apply(state: State, record: Record, digest: str) -> None:
     """Add to the state what a record says, and take its digest as the end of the chain.
 

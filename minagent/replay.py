@@ -6,7 +6,7 @@ Source: chapters 7.3.6 and 7.3.8.
 from dataclasses import dataclass
 
 from minagent.errors import InvalidValue, LogDamaged, LogError, LogMissing
-from minagent.records import NO_DIGEST, State, apply, decode, restore
+from minagent.records import NO_DIGEST, State, apply, decode, decode_state, restore
 from minagent.stores.base import Store
 
 
@@ -59,7 +59,7 @@ def _newest_checkpoint(store: Store, session_id: str, until: int | None) -> tupl
     for number, document in store.checkpoints(session_id):
         if until is None or number <= until:
             try:
-                return restore(decode(document, NO_DIGEST, number)[0]), passed_over, len(document)
+                return decode_state(document, number), passed_over, len(document)
             except LogDamaged as error:
                 passed_over.append(f"checkpoint {number}: {error}")
     return None, passed_over, 0

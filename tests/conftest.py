@@ -1,13 +1,14 @@
 """What the tests share: the example run, and the rule that nothing is skipped where NO_SKIPS is set (in CI)."""
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
 
 from minagent import Agent, FakeModel, Session, Step, ToolRegistry, init_session
 from minagent.lab.example import SCRIPT, TASK, example_agent
+from minagent.lab.file_calls import Helper
 
 ROOT = Path(__file__).parent.parent
 
@@ -29,6 +30,13 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
         report.outcome = "failed"
         report.longrepr = f"{item.nodeid} was skipped, and NO_SKIPS is set: {report.longrepr}"
     return report
+
+
+@pytest.fixture(scope="module")
+def helper() -> Iterator[Helper]:
+    """One helper process for all strikes of a module."""
+    with Helper() as started:
+        yield started
 
 
 @pytest.fixture

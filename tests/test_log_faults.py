@@ -2,7 +2,7 @@
 
 import copy
 import errno
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -42,13 +42,6 @@ def record(path: Path, _: bytes) -> None:
 def compact(path: Path, _: bytes) -> None:
     """Write a second checkpoint, and remove the records before the first."""
     SessionLog.resume(FileStore(path.parent), "demo", writer="w2").compact()
-
-
-@pytest.fixture(scope="module")
-def helper() -> Iterator[Helper]:
-    """One helper process for all strikes."""
-    with Helper() as started:
-        yield started
 
 
 @pytest.mark.parametrize("action", [record, compact], ids=lambda action: action.__name__)

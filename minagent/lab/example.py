@@ -7,9 +7,19 @@ long_task: as many steps as you like, for measurements (7.3.8).
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
-from minagent import Agent, Message, ToolCall, ToolRegistry
+from minagent import (
+    Agent,
+    Checkpoint,
+    CheckpointMissing,
+    Message,
+    ToolCall,
+    ToolRegistry,
+    init_session,
+    recover_checkpoint,
+)
 from minagent.tools import Effect
 
 TASK = "先算 2+3，再把结果乘 4"
@@ -68,6 +78,15 @@ class Example:
         for function, effect in self.tools.items():
             registry.register(effect=effect)(function)
         return Agent(registry, self.system_prompt)
+
+    def begin_or_resume(self, agent: Agent, path: Path) -> Checkpoint:
+        """Return where a run stands: as the disk has it at `path`, or before the first step if that holds nothing."""
+        try:
+            checkpoint, _ = recover_checkpoint(path)
+        except CheckpointMissing:
+            session = init_session(agent, self.task, session_id="demo", created_at="2026-01-01T00:00:00Z")
+            return Checkpoint(session, 0, [])
+        return checkpoint
 
 
 EXAMPLES: dict[ExampleName, Example] = {

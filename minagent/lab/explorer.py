@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from minagent import AtEnd, BeforeSideEffects, EverySeconds, EverySteps, Policy, YoungDaly
 from minagent.lab.simulate import Law, Outcome, Workload, draw, failures_at_random, save_places, simulate
-from minagent.lab.theory import best_interval, daly_interval, total_time, young_interval
+from minagent.lab.theory import best_interval, daly_interval, expected_overhead, young_interval
 
 STEPS = 400
 """The steps of the run on which costs are computed."""
@@ -104,11 +104,9 @@ def explore(choice: Choice) -> View:
 
 
 def _overhead(work: Workload, saved: npt.NDArray[np.bool_], choice: Choice) -> float:
-    ends = np.cumsum(work.phases)[saved]
-    longest = choice.between_failures * 50  # beyond it no run ends in our lifetime, and no float holds the number
-    segments = np.minimum(np.diff(ends, prepend=0.0), longest)
-    total = total_time(segments, choice.save_seconds, choice.between_failures, RESTART_SECONDS)
-    return min(100 * (total / float(work.seconds.sum()) - 1), MOST)
+    """Return what a reader sees of an overhead: percent, and at most MOST."""
+    overhead = expected_overhead(work.phases, saved, choice.save_seconds, choice.between_failures, RESTART_SECONDS)
+    return min(100 * overhead, MOST)
 
 
 def history(outcome: Outcome, save_seconds: float, restart_seconds: float) -> list[Span]:

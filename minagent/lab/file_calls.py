@@ -8,8 +8,8 @@ A *file call* is a call of one of the functions of `os` in CALLS that concerns t
     short once    a write writes half of its bytes, and says so, as it may on a disk that is almost full
     short always  each write from there on does
 
-The save runs in a child process of a helper process. The helper has one thread: a fork of a notebook's kernel, which
-has many, may inherit a lock that nobody is left to open. A fork costs milliseconds, so every call can be struck.
+The save runs in a child of a helper process (see `helper_process`). A fork costs milliseconds, so every call can be
+struck.
 
 How it works: the child replaces the functions in `os` by ones that first say what they are about to do. Python's own
 `open` does not go through `os`; the standard library has a second one, written in Python, that does.
@@ -25,13 +25,14 @@ import io
 import json
 import os
 import signal
-import subprocess
 import sys
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Literal, cast
+from typing import Any, Literal, cast
+
+from minagent.lab.helper_process import HelperProcess, fork_child
 
 CALLS = ("open", "write", "fsync", "close", "replace", "rename", "link", "unlink", "remove", "mkdir", "listdir",
          "ftruncate")  # fmt: skip
@@ -70,18 +71,10 @@ class Run:
     error: str
 
 
-class Helper:
-    """A process with one thread, which forks a child for each run."""
+class Helper(HelperProcess):
+    """The helper, which forks a child for each run."""
 
-    def __enter__(self) -> "Helper":
-        command = [sys.executable, "-m", "minagent.lab.file_calls"]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
-        return self
-
-    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
-        if error is not None:  # an interrupt, in a save that never ends: the child of the helper goes with it
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.communicate()
+    module = "minagent.lab.file_calls"
 
     def run(self, save: Callable[[Path, bytes], None], path: Path, data: bytes, strike: Strike) -> Run:
         """Run `save(path, data)` in a child, struck as told. A save from a notebook may use os, json and Path."""
@@ -91,10 +84,7 @@ class Helper:
             "data": base64.b64encode(data).decode(),
             "strike": vars(strike),
         }
-        pipe_in, pipe_out = cast(IO[bytes], self._process.stdin), cast(IO[bytes], self._process.stdout)
-        pipe_in.write(json.dumps(order).encode() + b"\n")
-        pipe_in.flush()
-        return Run(**json.loads(pipe_out.readline()))
+        return Run(**json.loads(self.ask(json.dumps(order).encode() + b"\n")))
 
 
 def _reference(function: Callable[..., Any]) -> dict[str, str]:
@@ -119,7 +109,7 @@ def _serve() -> None:
         order = json.loads(line)
         save = _resolve(order["save"])
         reading, writing = os.pipe()
-        child = os.fork()
+        child = fork_child()
         if child == 0:
             _Child(writing, Path(order["path"]), Strike(**order["strike"])).run(save, base64.b64decode(order["data"]))
         os.close(writing)

@@ -125,10 +125,8 @@ class Outcome:
     """False for a run that was given up, since it got nowhere."""
     seconds: float
     """From the start to the end, or to when it was given up."""
-    started_at: Ints
-    """How many phases were saved when the attempt began that the failure ended."""
     fell_back_to: Ints
-    """How many were saved when it ended."""
+    """How many phases were saved when the attempt ended; the next one begins there."""
     ended_after: Floats
     """How long the attempt was, restart included, in seconds."""
     lost_steps: Ints
@@ -195,15 +193,16 @@ def simulate(
     if failures.unit == "steps":
         ticks, saving, restart = _running_sum(np.full(len(saved), 0.5)), np.zeros(len(saved)), 0.0
     attempts, finished = _attempts(ticks, np.flatnonzero(saved) + 1, failures.gaps, restart)
-    columns = np.array(attempts).reshape(-1, 4).T
-    started_at, fell_back_to = columns[0].astype(int), columns[1].astype(int)
-    reached, gaps = columns[2:]
+    back, reached, gaps = np.array(attempts).reshape(-1, 3).T
+    fell_back_to = back.astype(int)
     done = np.searchsorted(ticks[1:] - saving, reached, side="right")
     at = reached
     if failures.unit == "steps":
         at = clock[done] + (reached - ticks[done]) / np.diff(ticks)[done] * work.phases[done]
     restarts = np.where(np.arange(len(gaps)) > 0, restart_seconds, 0.0)
-    ended_after = gaps if failures.unit == "seconds" else restarts + at - clock[started_at]
+    ended_after = (
+        gaps if failures.unit == "seconds" else restarts + at - clock[np.concatenate([[0], fell_back_to])[:-1]]
+    )
     last = float(clock[-1] - clock[fell_back_to[-1]]) + restart_seconds if len(gaps) else float(clock[-1])
     effects = _running_sum(work.effects).astype(int)
     return Outcome(
@@ -211,7 +210,6 @@ def simulate(
         clock=clock,
         finished=finished,
         seconds=float(ended_after.sum()) + last * finished,
-        started_at=started_at,
         fell_back_to=fell_back_to,
         ended_after=ended_after,
         lost_steps=done // 2 - fell_back_to // 2,
@@ -228,21 +226,21 @@ def _running_sum(values: npt.ArrayLike) -> Floats:
 
 def _attempts(
     ticks: Floats, places: Ints, gaps: Iterator[float], restart: float
-) -> tuple[list[tuple[int, int, float, float]], bool]:
-    """Return for each failure where the attempt began and fell back to, the tick it reached, and the gap before it.
+) -> tuple[list[tuple[int, float, float]], bool]:
+    """Return for each failure where the attempt fell back to, the tick that it reached, and the gap before it.
 
     And whether the end was reached, after the last failure.
     """
     starts = [0, *places.tolist()]
     marks = ticks[starts].tolist()
-    attempts: list[tuple[int, int, float, float]] = []
+    attempts: list[tuple[int, float, float]] = []
     at = in_a_row = 0
     for gap in gaps:
         reached = marks[at] + gap - (restart if attempts else 0.0)
         if reached >= marks[-1]:
             break
         back = max(at, bisect_right(marks, reached) - 1)
-        attempts.append((starts[at], starts[back], max(reached, marks[at]), gap))
+        attempts.append((starts[back], max(reached, marks[at]), gap))
         in_a_row = in_a_row + 1 if back == at else 0
         at = back
         if in_a_row == PATIENCE:

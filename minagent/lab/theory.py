@@ -16,12 +16,16 @@ Source: chapter 7.3.8; Young 1974 (doi 10.1145/361147.361115); Daly 2006 (doi 10
 import math
 from collections.abc import Iterable
 
+import numpy as np
+import numpy.typing as npt
+
 from minagent.policy import daly_interval
 
 __all__ = [
     "best_interval",
     "daly_interval",
     "executed_steps",
+    "expected_overhead",
     "full_save_bytes",
     "lost_at_a_boundary",
     "lost_at_a_moment",
@@ -87,10 +91,28 @@ def total_time(segments: Iterable[float], save: float, between_failures: float, 
 
     A stretch x that is retried from its start until no failure strikes in it takes M (e^(x/M) - 1), and e^(x/M) - 1
     failures strike. Each one costs a restart, which takes M (e^(R/M) - 1) by the same rule. Their sum, for one segment
-    of tau work: M e^(R/M) (e^((tau + delta)/M) - 1), Daly's formula.
+    of tau work: M e^(R/M) (e^((tau + delta)/M) - 1), Daly's formula. Where no float is large enough, it is math.inf.
     """
     mean = between_failures
-    return mean * math.exp(restart / mean) * sum(math.expm1((work + save) / mean) for work in segments)
+    try:
+        return mean * math.exp(restart / mean) * sum(math.expm1((work + save) / mean) for work in segments)
+    except OverflowError:
+        return math.inf
+
+
+def expected_overhead(
+    phases: npt.NDArray[np.float64],
+    saved: npt.NDArray[np.bool_],
+    save: float,
+    between_failures: float,
+    restart: float = 0.0,
+) -> float:
+    """Return what saves and failures add to the time of a run, on average, as a part of its work.
+
+    The run is a row of `phases`, each so long; `saved` says after which of them there is a save, the last among them.
+    """
+    segments = np.diff(np.cumsum(phases)[saved], prepend=0.0)
+    return total_time(segments, save, between_failures, restart) / float(phases.sum()) - 1
 
 
 def lost_per_crash(mean: float, variation: float, every: int) -> float:

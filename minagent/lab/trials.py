@@ -20,24 +20,17 @@ import math
 import os
 import pickle
 import signal
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
-from minagent import (
-    CheckpointMissing,
-    Policy,
-    Step,
-    init_session,
-    recover_checkpoint,
-    run_with_checkpoints,
-)
+from minagent import CheckpointMissing, Policy, recover_checkpoint, run_with_checkpoints
 from minagent.lab.example import long_task
+from minagent.lab.helper_process import HelperProcess, fork_child
 from minagent.lab.ledger import Ledger
 from minagent.lab.phases import Phase, WatchedModel, WatchedTools
 
@@ -48,7 +41,6 @@ SAVE_SECONDS = 0.5
 CHECKPOINT = "session.json"
 LEDGER = "ledger.jsonl"
 MOMENTS = "moments.json"
-WHEN = "2026-01-01T00:00:00Z"
 
 PATIENCE = 20
 """Crashes in a row without a new step on the disk after which a run is given up: it gets nowhere."""
@@ -73,22 +65,11 @@ class Trial:
         return len(self.lost)
 
 
-class Trials:
-    """The helper, which has one thread and forks a process for each life of a run. Use it in a `with` statement."""
+class Trials(HelperProcess):
+    """The helper, which forks a process for each life of a run. Use it in a `with` statement."""
 
-    def __enter__(self) -> "Trials":
-        command = [sys.executable, "-m", "minagent.lab.trials"]
-        self._helper = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._helper.communicate()
-
-    def _kill(self) -> None:
-        """Kill the helper, and the process that it waits for: that must not go on writing to a folder that goes."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._helper.pid, signal.SIGKILL)
-        self._helper.communicate()
+    module = "minagent.lab.trials"
+    hint = "(A policy that a notebook defines cannot be sent to it.)"
 
     def run(self, policy: Policy, steps: int, lives: Iterable[float], effect_every: int = 1) -> Trial:
         """Run `long_task(steps, effect_every)`, in as many processes as it takes to finish it.
@@ -124,23 +105,11 @@ class Trials:
 
     def _finishes(self, life: "Life") -> bool:
         """Run one process; return whether it came to the end, or was killed."""
-        to_helper, from_helper = cast(IO[bytes], self._helper.stdin), cast(IO[bytes], self._helper.stdout)
-        if self._helper.poll() is not None:
-            raise RuntimeError("the helper of these trials is gone, after an error or an interrupt: begin new Trials")
-        try:
-            pickle.dump(life, to_helper)
-            to_helper.flush()
-            code = from_helper.readline().strip()
-        except BaseException:
-            self._kill()  # an interrupt: whose end the helper would report next, nobody could tell
-            raise
-        if code in (b"0", b"-9"):
-            return code == b"0"
-        self._kill()
-        raise RuntimeError(
-            f"a process of this trial ended with code {code.decode() or 'unknown'}; it says why on stderr. "
-            "(A policy that a notebook defines cannot be sent to it.)"
-        )
+        code = self.ask(pickle.dumps(life))
+        if code not in (b"0", b"-9"):
+            self.kill()
+            raise RuntimeError(f"a process of this trial ended with code {code.decode()}; it says why on stderr")
+        return code == b"0"
 
 
 def _gets_nowhere(states: list[tuple[int, int]]) -> bool:
@@ -183,13 +152,10 @@ class Life:
         example = long_task(self.steps, self.effect_every)
         agent = example.agent(WatchedTools(ledger, self._about_to))
         model = WatchedModel(example.script, ledger, self._about_to)
-        session, steps = init_session(agent, example.task, session_id="demo", created_at=WHEN), list[Step]()
-        with contextlib.suppress(CheckpointMissing):
-            checkpoint, _ = recover_checkpoint(self.folder / CHECKPOINT)
-            session, model.cursor, steps = checkpoint.session, checkpoint.model_cursor, checkpoint.steps
-        run_with_checkpoints(
-            agent, session, model, steps, self.folder / CHECKPOINT, self.policy, clock=lambda: self.now
-        )
+        start = example.begin_or_resume(agent, self.folder / CHECKPOINT)
+        model.cursor = start.model_cursor
+        path = self.folder / CHECKPOINT
+        run_with_checkpoints(agent, start.session, model, start.steps, path, self.policy, clock=lambda: self.now)
         (self.folder / MOMENTS).write_text(json.dumps(self.moments))
 
     def _about_to(self, phase: Phase) -> None:
@@ -208,9 +174,8 @@ def _serve() -> None:
     with contextlib.suppress(EOFError):
         while True:
             life = pickle.load(sys.stdin.buffer)  # noqa: S301 - it comes from the process that has started this one
-            child = os.fork()
+            child = fork_child()
             if child == 0:
-                os.close(sys.stdout.fileno())  # else the parent would wait for a word from a helper that is dead
                 life.live()
                 os._exit(0)
             _, status = os.waitpid(child, 0)

@@ -22,15 +22,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Literal, cast
 
-from minagent import (
-    CheckpointMissing,
-    Session,
-    Step,
-    init_session,
-    load_checkpoint,
-    save_checkpoint,
-    step_once,
-)
+from minagent import save_checkpoint, step_once
 from minagent.lab.example import EXAMPLES, ExampleName
 from minagent.lab.ledger import Ledger
 from minagent.lab.phases import Phase, WatchedModel, WatchedTools
@@ -128,16 +120,9 @@ class _Child:
         self.path = folder / CHECKPOINT
         self.agent = self.example.agent(WatchedTools(ledger, self.about_to))
         self.model = WatchedModel(self.example.script, ledger, self.about_to)
-        self.session, self.model.cursor, self.steps = self.start()
+        start = self.example.begin_or_resume(self.agent, self.path)
+        self.session, self.model.cursor, self.steps = start.session, start.model_cursor, start.steps
         self.step = self.session.step_count
-
-    def start(self) -> tuple[Session, int | None, list[Step]]:
-        try:
-            session, model, steps = load_checkpoint(self.path, self.example.script)
-        except CheckpointMissing:
-            task = self.example.task
-            return init_session(self.agent, task, session_id="demo", created_at="2026-01-01T00:00:00Z"), 0, []
-        return session, model.cursor, steps
 
     def about_to(self, phase: Phase) -> None:
         trace = [step.kind for step in self.steps]

@@ -1,28 +1,17 @@
 """A reader opens 7.3.5 in JupyterLab, runs it, and presses Step, Crash and Resume."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from minagent.document import decode
 from minagent.lab.ledger import Ledger
 from minagent.lab.worker import CHECKPOINT, LEDGER
-from tests.browser.jupyterlab import find_browser, jupyterlab, open_and_run, serve
+from tests.browser.jupyterlab import serve
 from tests.conftest import ROOT, in_process_table
 
-pytestmark = pytest.mark.skipif(find_browser() is None, reason="no Chromium on this machine")
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> Iterator[Page]:
-    """The notebook 7.3.5, all its cells run."""
-    with jupyterlab(tmp_path_factory.mktemp("jupyterlab")) as address:
-        page = chromium.new_page(viewport={"width": 1280, "height": 900})
-        open_and_run(page, address, "7.3.5_run_crash_resume.ipynb")
-        yield page
+NOTEBOOK = "7.3.5_run_crash_resume.ipynb"
 
 
 def test_the_readme_s_first_command_opens_the_start_notebook(tmp_path: Path, chromium: Browser):

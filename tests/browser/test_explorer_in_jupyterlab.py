@@ -1,23 +1,11 @@
 """A reader opens 7.3.8 in JupyterLab, runs it, and turns the explorer's controls, by keyboard alone."""
 
-from collections.abc import Iterator
-
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from minagent.lab.explorer import Choice, explore
-from tests.browser.jupyterlab import find_browser, jupyterlab, open_and_run
 
-pytestmark = pytest.mark.skipif(find_browser() is None, reason="no Chromium on this machine")
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> Iterator[Page]:
-    """The notebook 7.3.8, all its cells run."""
-    with jupyterlab(tmp_path_factory.mktemp("jupyterlab")) as address:
-        page = chromium.new_page(viewport={"width": 1280, "height": 900})
-        open_and_run(page, address, "7.3.8_how_often.ipynb")
-        yield page
+NOTEBOOK = "7.3.8_how_often.ipynb"
 
 
 @pytest.fixture

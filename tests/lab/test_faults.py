@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -252,6 +253,34 @@ def test_a_save_in_place_may_leave_new_text_with_an_old_tail():
     """The truncation is lost and the writes are not: one of the disks that the model finds (as in tinydb)."""
     recording = record(IN_PLACE, [b'{"n": 1, "long": "tail"}', b'{"n": 2}'])
     assert b'{"n": 2} "long": "tail"}' in [dict(disk.files())["session.json"] for _, disk in survivors(recording)]
+
+
+def test_a_helper_that_dies_is_told(tmp_path: Path):
+    """No waiting for ever for its answer, and no other one later."""
+    with Helper() as helper:
+        threading.Timer(0.3, helper._helper.kill).start()
+        with pytest.raises(RuntimeError, match="the helper ended"):
+            helper.run(save_for_ever, tmp_path / "session.json", b"x", NO_STRIKE)
+        with pytest.raises(RuntimeError, match="begin new Helper"):
+            helper.run(save_carelessly, tmp_path / "session.json", b"x", NO_STRIKE)
+
+
+def test_what_a_save_prints_does_not_get_among_the_answers(tmp_path: Path):
+    """A reader's save may print what it does."""
+    with Helper() as helper:
+        assert helper.run(save_talking, tmp_path / "session.json", b"x", NO_STRIKE).ended == "finished"
+
+
+def save_for_ever(path: Path, data: bytes) -> None:
+    """Save again and again."""
+    while True:
+        save_carelessly(path, data)
+
+
+def save_talking(path: Path, data: bytes) -> None:
+    """Save, and say so."""
+    print("saving", flush=True)
+    save_carelessly(path, data)
 
 
 def test_what_the_harness_cannot_reach_is_an_error_and_not_a_good_result(tmp_path: Path):

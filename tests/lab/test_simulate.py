@@ -23,7 +23,14 @@ from minagent.lab.simulate import (
     save_places,
     simulate,
 )
-from minagent.lab.theory import best_interval, executed_steps, full_save_bytes, lost_per_crash, total_time
+from minagent.lab.theory import (
+    best_interval,
+    executed_steps,
+    expected_overhead,
+    full_save_bytes,
+    lost_per_crash,
+    total_time,
+)
 
 
 def errors_apart(sample: list[float], expected: float) -> float:
@@ -206,9 +213,7 @@ def test_the_real_policies_drive_the_simulation(policy: Policy, places: list[int
 
 def overhead(work: Workload, policy: Policy, save: float, between: float, restart: float = 0.0) -> float:
     """Return what a policy adds to the time of the work, as a part of it, by the exact expectation."""
-    places = np.flatnonzero(save_places(policy, work, save)) + 1
-    ends = np.concatenate([[0.0], np.cumsum(work.phases)])[places]
-    return total_time(np.diff(ends, prepend=0.0), save, between, restart) / float(work.seconds.sum()) - 1
+    return expected_overhead(work.phases, save_places(policy, work, save), save, between, restart)
 
 
 COUNTS = sorted({round(1.1**power) for power in range(1, 75)})

@@ -2,12 +2,14 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from minagent.lab.theory import (
     best_interval,
     daly_interval,
     executed_steps,
+    expected_overhead,
     full_save_bytes,
     lost_at_a_boundary,
     lost_at_a_moment,
@@ -83,6 +85,13 @@ def test_executed_steps():
     assert executed_steps(1000, 10, 0) == 1000
 
 
+def test_overhead_of_a_run_that_is_saved_here_and_there():
+    """Two segments, of three seconds and of four."""
+    saved = np.array([False, True, True])
+    expected = total_time([3.0, 4.0], 0.5, 60.0, 2.0) / 7 - 1
+    assert expected_overhead(np.array([1.0, 2.0, 4.0]), saved, 0.5, 60.0, 2.0) == pytest.approx(expected)
+
+
 def test_bytes_of_full_saves():
     """1 + 2 + 3 steps."""
     assert full_save_bytes(3, 100) == 600
@@ -92,3 +101,4 @@ def test_total_time_without_failures_is_work_and_saves():
     """The limit, for failures that hardly ever come."""
     assert total_time([3, 4], 1, 1e9, 10) == pytest.approx(9)
     assert math.isfinite(total_time([1000], 1, 10, 0))
+    assert total_time([10_000], 1, 10, 0) == math.inf

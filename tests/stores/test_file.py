@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,8 @@ import pytest
 from minagent.errors import AppendUnknown, Conflict, LogDamaged
 from minagent.lab.file_calls import NO_STRIKE, Ended, Fault, Helper, Strike
 from minagent.stores.file import FileStore
+from tests.conftest import ROOT
+from tests.stores.appending import append_all
 
 OLD, NEW = [b'{"n":1}', b'{"n":2}'], [b'{"n":3}', '{"n":"四"}'.encode() * 40]
 
@@ -60,13 +62,6 @@ def seen(folder: Path) -> Seen:
     store = FileStore(folder)
     records = store.read("demo")
     return records.first, records.lines, store.checkpoints("demo")
-
-
-@pytest.fixture(scope="module")
-def helper() -> Iterator[Helper]:
-    """One helper process for all strikes."""
-    with Helper() as started:
-        yield started
 
 
 FAULTS: list[tuple[Fault, int]] = [
@@ -221,27 +216,9 @@ def test_a_forked_process_takes_its_own_lock(tmp_path: Path):
     store.append("demo", OLD, 0)
     child = os.fork()
     if child == 0:
-        length = 2
-        for number in range(200):
-            while True:
-                try:
-                    store.append("demo", [b'{"child":%d}' % number], length)
-                except Conflict as conflict:
-                    length = conflict.length
-                else:
-                    length += 1
-                    break
+        append_all(store, "child", 200)
         os._exit(0)
-    length = 2
-    for number in range(200):
-        while True:
-            try:
-                store.append("demo", [b'{"parent":%d}' % number], length)
-            except Conflict as conflict:
-                length = conflict.length
-            else:
-                length += 1
-                break
+    append_all(store, "parent", 200)
     assert os.waitpid(child, 0)[1] == 0
     lines = FileStore(tmp_path).read("demo").lines
     assert len(lines) == len(set(lines)) == 2 + 400
@@ -251,48 +228,26 @@ def test_threads_may_share_a_store(tmp_path: Path):
     """One of them appends at a time."""
     store = FileStore(tmp_path)
 
-    def append_fifty(name: str) -> None:
-        for number in range(50):
-            while True:
-                try:
-                    store.append("demo", [f"{name}{number}".encode()], store.read("demo").length)
-                except Conflict:
-                    continue
-                break
-
-    threads = [threading.Thread(target=append_fifty, args=(name,)) for name in "ab"]
+    threads = [threading.Thread(target=append_all, args=(store, name, 50)) for name in "ab"]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(store.read("demo").lines) == sorted(f"{n}{k}".encode() for n in "ab" for k in range(50))
+    assert sorted(store.read("demo").lines) == sorted(
+        f'{{"{name}":{number}}}'.encode() for name in "ab" for number in range(50)
+    )
 
 
-WRITER = """
-import sys
-from minagent.errors import Conflict
-from minagent.stores.file import FileStore
-
-folder, name, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
-store, conflicts, length = FileStore(folder), 0, 0
-for number in range(count):
-    while True:
-        try:
-            store.append("demo", [f'{{"{name}":{number}}}'.encode()], length)
-        except Conflict as conflict:
-            conflicts, length = conflicts + 1, conflict.length
-        else:
-            length += 1
-            break
-print(conflicts)
-"""
+def writer(folder: Path, name: str, count: int) -> "subprocess.Popen[bytes]":
+    """Start a process that appends."""
+    command = [sys.executable, "-m", "tests.stores.appending", str(folder), name, str(count)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
 
 
 def test_two_processes_append_at_once(tmp_path: Path):
     """500 appends each, tried again after each Conflict: nothing is lost, nothing is there twice, and each in order."""
-    command = [sys.executable, "-c", WRITER, str(tmp_path)]
-    writers = [subprocess.Popen([*command, name, "500"], stdout=subprocess.PIPE) for name in ("a", "b")]
-    conflicts = [int(writer.communicate()[0]) for writer in writers]
+    writers = [writer(tmp_path, name, 500) for name in ("a", "b")]
+    conflicts = [int(process.communicate()[0]) for process in writers]
     lines = FileStore(tmp_path).read("demo").lines
     for name in ("a", "b"):
         assert [line for line in lines if name.encode() in line] == [f'{{"{name}":{n}}}'.encode() for n in range(500)]
@@ -302,11 +257,10 @@ def test_two_processes_append_at_once(tmp_path: Path):
 
 def test_a_reader_never_sees_half_a_record(tmp_path: Path):
     """While another process appends, truncates nothing and hurries: each line is whole at each moment."""
-    command = [sys.executable, "-c", WRITER, str(tmp_path), "a", "300"]
     store = FileStore(tmp_path)
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as writer:
+    with writer(tmp_path, "a", 300) as process:
         lengths = []
-        while writer.poll() is None:
+        while process.poll() is None:
             records = store.read("demo")
             assert records.lines == [f'{{"a":{n}}}'.encode() for n in range(records.length)]
             lengths.append(records.length)
