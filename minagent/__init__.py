@@ -5,7 +5,7 @@ models, tools, messages, stores, generations, atomic, plain_json, errors.
 `minagent.lab` breaks things on purpose. Importing minagent starts nothing and loads the standard library alone.
 """
 
-from minagent.agent import Agent, Step, init_session, run_turn, step_once
+from minagent.agent import Agent, Step, add_question, init_session, run_turn, step_once
 from minagent.checkpoint import LoadReport, load_checkpoint, recover_checkpoint, save_checkpoint
 from minagent.document import Checkpoint
 from minagent.errors import (
@@ -16,6 +16,8 @@ from minagent.errors import (
     CheckpointPassedOver,
     CheckpointTooNew,
     Conflict,
+    EffectUnknown,
+    InDoubt,
     InvalidMessages,
     InvalidValue,
     LogDamaged,
@@ -40,11 +42,11 @@ from minagent.policy import (
     YoungDaly,
 )
 from minagent.replay import ResumeReport
-from minagent.runner import run_with_checkpoints
+from minagent.runner import run_with_checkpoints, run_with_log
 from minagent.session import Session, validate
 from minagent.stores.file import FileStore
 from minagent.stores.memory import MemoryStore
-from minagent.tools import ToolRegistry
+from minagent.tools import DidNotHappen, Happened, ToolRegistry, Unknown
 
 __all__ = [
     "Agent",
@@ -59,12 +61,16 @@ __all__ = [
     "CheckpointPassedOver",
     "CheckpointTooNew",
     "Conflict",
+    "DidNotHappen",
+    "EffectUnknown",
     "EverySeconds",
     "EverySteps",
     "EveryTokens",
     "FakeModel",
     "FileStore",
+    "Happened",
     "HistoryModel",
+    "InDoubt",
     "InvalidMessages",
     "InvalidValue",
     "LoadReport",
@@ -86,9 +92,11 @@ __all__ = [
     "Step",
     "ToolCall",
     "ToolRegistry",
+    "Unknown",
     "Unsaved",
     "Usage",
     "YoungDaly",
+    "add_question",
     "init_session",
     "load_checkpoint",
     "pending_calls",
@@ -96,6 +104,7 @@ __all__ = [
     "recover_checkpoint",
     "run_turn",
     "run_with_checkpoints",
+    "run_with_log",
     "save_checkpoint",
     "step_once",
     "validate",

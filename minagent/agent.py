@@ -1,20 +1,21 @@
 """The agent loop, cut into steps: one model call with the tools that it asks for is one step.
 
-Between two steps nothing is half done: that is the moment to save. This module knows no disk.
+Between two steps nothing is half done: that is the moment to save. With a log, a step is written down while it happens
+(see `recording`), and can be gone on with from its middle. This module knows no disk.
 
-Source: chapter 7.3.3.
+Source: chapters 7.3.3 and 7.3.6.
 """
 
-import contextlib
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Literal, Self
 
 from minagent.errors import InvalidValue
-from minagent.messages import Message, ToolCall, check_message, pending_calls
+from minagent.messages import Message, ToolCall, check_message, open_calls, pending_calls
 from minagent.models import Model, Reply
+from minagent.recording import INTERRUPTED, Recorder, run_recorded
 from minagent.session import Session
 from minagent.tools import ToolRegistry
 
@@ -60,14 +61,16 @@ def step_once(
     model: Model,
     steps: list[Step],
     before_tools: Callable[[Reply], None] | None = None,
+    log: Recorder | None = None,
 ) -> Literal["paused", "done"]:
     """Take one step: one model call, then the tools that it asks for.
 
     `before_tools` is called between the two, while the answer stands in the history and its calls are open: whoever
-    has to save before a tool changes the world does it there.
+    has to save before a tool changes the world does it there. `log` writes the step down while it happens.
 
     Calls that the history holds without a result run first, and then they are the whole step: the model has said
-    what it wants, so it is not asked again.
+    what it wants, so it is not asked again. If the log says that such a call was about to run before, its tool decides:
+    one that reads, or is idempotent, runs again, with the same key; another is asked, if it can be asked.
 
     Returns:
         "paused" after tools have run: there is more to do, and now is the time to save. "done" after a plain answer.
@@ -75,36 +78,67 @@ def step_once(
     Raises:
         InvalidMessages: the history contradicts itself, so no model can be asked; the error lists every problem.
         InvalidValue: the session, or the model's answer, could not be saved; no tool has run.
-        BaseException: whatever the model or `before_tools` raises, and KeyboardInterrupt.
+        InDoubt: a tool may have run, and nobody knows; `SessionLog.resolve` goes on.
+        BaseException: whatever the model, a tool's EffectUnknown, `before_tools` or `log` raises; KeyboardInterrupt.
         In each case session, trace and cursor are as they were before; or, after an error in a tool, as `before_tools`
-        has seen them.
+        has seen them. With a log they hold what has come to its end, written down or not: the next step writes it down.
     """
-    with _undone_on_error(session, model, steps):
-        session.check_storable()  # before anything happens that could then not be saved
-        messages = list(session.messages)
-        reply = None if pending_calls(messages) else _ask(agent, model, messages)
-        if reply is None or not reply.message.tool_calls or before_tools is None:
-            return _act(agent, session, messages, steps)
-        session.messages = list(messages)
-        before_tools(reply)
-    # What before_tools has seen may be on the disk by now. An error in a tool goes back to there, and no further: else
-    # the model would be asked again, and might want something else.
-    with _undone_on_error(session, model, steps):
-        return _act(agent, session, messages, steps)
+    with _BackOnError(session, model, steps) as back:
+        if log is None:
+            session.check_storable()  # before anything happens that could then not be saved
+        else:
+            log.record(session, model.cursor)  # the next question, say, before the model sees it
+        messages = list(session.messages) if log is None else session.messages
+        if not pending_calls(messages):
+            reply = _ask(agent, model, messages)
+            if reply.message.tool_calls and before_tools is not None:
+                session.messages = list(messages) if log is None else messages
+                before_tools(reply)
+            if reply.message.tool_calls and (before_tools or log) is not None:
+                # What before_tools has seen may be on the disk by now. An error in a tool goes back to here, and no
+                # further: else the model would be asked again, and might want something else.
+                back.to_here()
+        calls = open_calls(messages)
+        for index, call in calls:
+            if log is None:
+                result = agent.registry.call(call)
+            else:
+                result = run_recorded(agent.registry, log, session, model.cursor, index, call)
+            messages.append(Message("tool", result, tool_call_id=call.id))
+            steps.append(tool_step(len(steps), call, messages[-1]))
+            if log is not None:
+                back.to_here()  # a full disk must not make us forget what the tool has said
+        if not calls:
+            steps.append(final_step(len(steps), messages[-1]))
+        session.messages = messages
+        if log is not None:
+            log.record(session, model.cursor)
+        return "paused" if calls else "done"
 
 
-@contextlib.contextmanager
-def _undone_on_error(session: Session, model: Model, steps: list[Step]) -> Iterator[None]:
-    before = session.messages, len(steps), model.cursor
-    try:
-        yield
-    except BaseException:
-        # The model has moved its cursor when it answers, but the answer is not in the history yet. A reader presses
-        # Interrupt in a slow tool: left as it is, the next step would ask for the script item *after* the lost one,
-        # and its tools would be skipped in silence.
-        session.messages, length, model.cursor = before
-        del steps[length:]
-        raise
+class _BackOnError:
+    """Brings session, cursor and trace back to where they were if an exception goes through."""
+
+    def __init__(self, session: Session, model: Model, steps: list[Step]) -> None:
+        self._session, self._model, self._steps = session, model, steps
+        self.to_here()
+
+    def to_here(self) -> None:
+        """From now on, go back to here."""
+        messages = self._session.messages
+        self._here = messages, len(messages), len(self._steps), self._model.cursor
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is not None:
+            # The model has moved its cursor when it answers, but the answer is not in the history yet. A reader presses
+            # Interrupt in a slow tool: left as it is, the next step would ask for the script item *after* the lost one,
+            # and its tools would be skipped in silence.
+            messages, length, taken, self._model.cursor = self._here
+            del messages[length:], self._steps[taken:]
+            self._session.messages = messages
 
 
 def _ask(agent: Agent, model: Model, messages: list[Message]) -> Reply:
@@ -113,18 +147,6 @@ def _ask(agent: Agent, model: Model, messages: list[Message]) -> Reply:
     _check_answer(reply.message, len(messages))
     messages.append(reply.message)
     return reply
-
-
-def _act(agent: Agent, session: Session, messages: list[Message], steps: list[Step]) -> Literal["paused", "done"]:
-    """Run the calls that are open, and take the step into the session."""
-    calls = pending_calls(messages)
-    for call in calls:
-        messages.append(Message("tool", agent.registry.call(call), tool_call_id=call.id))
-        steps.append(tool_step(len(steps), call, messages[-1]))
-    if not calls:
-        steps.append(final_step(len(steps), messages[-1]))
-    session.messages = messages
-    return "paused" if calls else "done"
 
 
 def tool_step(index: int, call: ToolCall, result: Message) -> Step:
@@ -146,6 +168,17 @@ def _check_answer(answer: Message, index: int) -> None:
         raise InvalidValue(f"messages[{index}].role", f"a model answers as assistant, not as {answer.role}")
     if not answer.content and not answer.tool_calls:
         raise InvalidValue(f"messages[{index}]", "the model gave neither text nor tool calls: ask it again")
+
+
+def add_question(session: Session, steps: list[Step], question: str) -> None:
+    """Add the user's next question. A call that is still open is closed first: its result says that nobody knows.
+
+    (To have the open calls run instead, call `step_once` before.)
+    """
+    for call in pending_calls(session.messages):
+        session.messages.append(Message("tool", INTERRUPTED, tool_call_id=call.id))
+        steps.append(tool_step(len(steps), call, session.messages[-1]))
+    session.messages.append(Message("user", question))
 
 
 def run_turn(agent: Agent, session: Session, model: Model, steps: list[Step]) -> str:

@@ -4,6 +4,8 @@
     ├── InvalidValue         a value does not fit its place; names the path of the place
     ├── InvalidMessages      a message sequence contradicts itself; lists every problem of it
     ├── ScriptExhausted      a FakeModel was asked once more than its script has answers
+    ├── EffectUnknown        raised by a tool that cannot tell whether it had its effect
+    ├── InDoubt              a tool may have had its effect, and nobody knows: a person must decide
     ├── CheckpointError
     │   ├── CheckpointMissing    there is no checkpoint to load
     │   ├── CheckpointDamaged    the bytes are not a checkpoint, or not the one that was saved
@@ -19,6 +21,8 @@ And one warning: CheckpointPassedOver, when a load had to take an older checkpoi
 
 Errors are raised, never asserted: `python -O` removes assertions, and with them the safety.
 """
+
+from typing import Any
 
 
 class MinagentError(Exception):
@@ -40,6 +44,33 @@ class InvalidMessages(MinagentError):
 
 class ScriptExhausted(MinagentError):
     """A FakeModel was asked once more than its script has answers."""
+
+
+class EffectUnknown(MinagentError):
+    """Raised by a tool that has sent its request and got no answer: it cannot tell whether it had its effect.
+
+    Such a tool gives no result. Its call is in doubt, as after a crash, and the next step finds out.
+    """
+
+
+class InDoubt(MinagentError):
+    """A tool was about to run when its process died, and nothing says whether it did. It is not run again on a guess.
+
+    The message has what a person needs to find out, and the three ways on, of which each is a call of
+    `SessionLog.resolve`.
+    """
+
+    def __init__(self, name: str, arguments: dict[str, Any], key: str, why: str) -> None:
+        super().__init__(
+            f"{name}({', '.join(f'{name}={value!r}' for name, value in arguments.items())}) was about to run, and "
+            f"nobody knows whether it did: {why}. Its key is {key!r}. Find out, then go on in one of three ways:\n"
+            f"    log.resolve({key!r}, Happened(result))    it did, and this is its result\n"
+            f"    log.resolve({key!r}, DidNotHappen())      it did not: the next step runs it\n"
+            f"    log.resolve({key!r}, Unknown())           nobody can tell: the model is told so, and it is not run"
+        )
+        self.name = name
+        self.arguments = arguments
+        self.key = key
 
 
 class CheckpointError(MinagentError):

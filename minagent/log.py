@@ -1,11 +1,10 @@
 """A session as an append-only log: what is new is appended; a checkpoint is a cache of what came before.
 
     log = SessionLog.begin(FileStore("sessions"), session, model.cursor, writer="w1", incarnation="i1")
-    step_once(agent, session, model, steps)
-    log.record(session, model.cursor)               # the new messages, in one append
+    step_once(agent, session, model, steps, log=log)    # written down while it happens
     ...
     log = SessionLog.resume(FileStore("sessions"), "demo", writer="w2")
-    state = log.state                               # a copy: session, model_cursor, steps, ...
+    state = log.state                                   # a copy: session, model_cursor, steps, ...
 
 A step costs the same after 10,000 steps as after 10. The whole is written from time to time only: `compact_if_grown`
 does so when the log has grown as large again as the checkpoint before, so all that is ever written grows in proportion
@@ -16,17 +15,21 @@ Source: chapters 7.3.6 and 7.3.8.
 
 import contextlib
 import copy
-from dataclasses import replace
 from typing import Any
 
 from minagent.document import check_cursor
-from minagent.errors import Conflict, InvalidValue, LogDamaged, LogError
-from minagent.messages import check_message, check_sequence, newest_turn
+from minagent.errors import Conflict, InvalidValue, LogError
+from minagent.messages import Message, check_message, check_sequence, newest_turn
 from minagent.plain_json import canonical, check_storable
-from minagent.records import Kind, Record, State, apply, decode_state, encode, encode_state
+from minagent.recording import INTERRUPTED
+from minagent.records import Kind, Record, State, apply, encode, encode_state, is_good
 from minagent.replay import ResumeReport, load
 from minagent.session import Session
 from minagent.stores.base import KEPT, Store
+from minagent.tools import DidNotHappen, Happened, Unknown, Verdict
+
+Entry = tuple[Kind, dict[str, Any]]
+"""A record to be: its kind and its body."""
 
 
 class SessionLog:
@@ -96,26 +99,73 @@ class SessionLog:
             OSError: the store refused. In each of these cases nothing was written.
             AppendUnknown: perhaps it was; resume to find out.
         """
+        if entries := self._news(session, model_cursor):
+            self.append(*entries)
+
+    def record_intent(self, session: Session, model_cursor: int | None, call: int) -> str:
+        """Append what is new, and that the tool of a call is about to run, in one append; raise as `record` does.
+
+        `call` is its index in the newest message of the model. Returns the key for the tool, which is made of the
+        session's incarnation, the number of that message, and the index: no other call ever has it.
+        """
+        asker = len(session.messages) - len(newest_turn(session.messages))
+        key = f"{self._current().incarnation}-{asker}-{call}"
+        self.append(*self._news(session, model_cursor), ("intent", {"call": call, "key": key}))
+        return key
+
+    def in_doubt(self) -> dict[int, str]:
+        """Return the calls of the newest message of which an intent is all that is known: index and key."""
+        return dict(self._current().in_doubt)
+
+    def resolve(self, key: str, verdict: Verdict) -> None:
+        """Append what somebody has found out about the call in doubt that has this key.
+
+        After `Happened` its result is known; after `DidNotHappen` the call is open, and the next step runs it; after
+        `Unknown` it is not run, and the model is told that nobody knows. Go on from `state`.
+
+        Raises:
+            InvalidValue: no call in doubt has this key, or the verdict is none.
+            Conflict, OSError, AppendUnknown: as `record` does.
+        """
+        known = self._current()
+        call = next((call for call, its_key in known.in_doubt.items() if its_key == key), None)
+        if call is None:
+            raise InvalidValue(
+                "key", f"no call in doubt has the key {key!r}; in doubt: {list(known.in_doubt.values())}"
+            )
+        entries: list[Entry] = [("resolved", {"call": call})]
+        match verdict:
+            case Happened(result):
+                entries.append(_result(known, call, result))
+            case Unknown():
+                entries.append(_result(known, call, INTERRUPTED))
+            case DidNotHappen():
+                pass
+            case _:
+                raise InvalidValue("verdict", f"Happened(result), DidNotHappen() or Unknown(), not {verdict!r}")
+        self.append(*entries)
+
+    def _news(self, session: Session, model_cursor: int | None) -> list[Entry]:
+        """Return the entries for what is new in a session."""
         known = self._current()
         new = session.messages[len(known.session.messages) :]
         _check_same_beginning(known.session, session)
         for index, message in enumerate(new, len(known.session.messages)):
             check_message(message, f"messages[{index}]")
         check_sequence([*newest_turn(known.session.messages), *new])
-        entries: list[tuple[Kind, dict[str, Any]]] = [("message", {"message": message.to_json()}) for message in new]
+        entries: list[Entry] = [("message", {"message": message.to_json()}) for message in new]
         answers = [body for _, body in entries if body["message"]["role"] == "assistant"]
         for body in answers[-1:]:
             body["model_cursor"] = check_cursor(model_cursor)
         check_storable(session.metadata, "metadata")
         if canonical(session.metadata) != canonical(known.session.metadata):
             entries.append(("metadata", {"metadata": session.metadata}))
-        if entries:
-            self.append(*entries)
+        return entries
 
-    def append(self, *entries: tuple[Kind, dict[str, Any]]) -> None:
+    def append(self, *entries: Entry) -> None:
         """Append records of these kinds and bodies, in one append; raise as `record` does."""
         state = self._current()
-        tip, lines = _tip(state), list[bytes]()
+        tip, lines = state.tip(), list[bytes]()
         for kind, body in entries:
             record = Record(tip.length, kind, self.writer, body)
             line, digest = encode(record, tip.chain)
@@ -129,7 +179,7 @@ class SessionLog:
         except (Conflict, OSError):  # nothing was added
             self._state = state
             raise
-        _take_in(state, tip)
+        state.take_in(tip)
         self._grown += sum(map(len, lines))
         self._state = state
 
@@ -137,7 +187,7 @@ class SessionLog:
         """Write the whole state, so that a resume need not replay what came before."""
         state = self._current()
         for number, document in self.store.checkpoints(self.session_id):
-            if not _is_good(number, document):
+            if not is_good(number, document):
                 # The store keeps the newest, and would keep this one rather than the good one before it. So it is
                 # made anew, from that one and the records.
                 with contextlib.suppress(LogError):
@@ -152,7 +202,7 @@ class SessionLog:
     def compact(self) -> None:
         """Write a checkpoint, and remove the records before the oldest one that may still have to be loaded."""
         self.checkpoint()
-        good = [number for number, document in self.store.checkpoints(self.session_id) if _is_good(number, document)]
+        good = [number for number, document in self.store.checkpoints(self.session_id) if is_good(number, document)]
         if len(good) >= KEPT:
             self.store.truncate_before(self.session_id, good[-1])
 
@@ -174,22 +224,12 @@ class SessionLog:
         return load(self.store, self.session_id, number)[0]
 
 
-def _tip(state: State) -> State:
-    """Return as much of a state as new records can depend on: what is added to it can be thrown away."""
-    session = state.session
-    turn = Session(session.id, list(newest_turn(session.messages)), session.created_at, session.metadata)
-    return replace(state, session=turn, steps=[], in_doubt=dict(state.in_doubt))
-
-
-def _take_in(state: State, tip: State) -> None:
-    """Add to a state what was added to its tip."""
-    session = state.session
-    session.messages += tip.session.messages[len(newest_turn(session.messages)) :]
-    session.metadata = tip.session.metadata
-    for step in tip.steps:
-        state.steps.append(replace(step, index=len(state.steps)))
-    state.model_cursor, state.in_doubt, state.lease = tip.model_cursor, tip.in_doubt, tip.lease
-    state.length, state.chain = tip.length, tip.chain
+def _result(state: State, call: int, text: str) -> Entry:
+    """Return the entry for the result of a call of the newest message."""
+    asker = newest_turn(state.session.messages)[0]
+    message = Message("tool", text, tool_call_id=asker.tool_calls[call].id)
+    check_message(message, "result")
+    return "message", {"message": message.to_json()}
 
 
 def _check_same_beginning(known: Session, session: Session) -> None:
@@ -197,13 +237,9 @@ def _check_same_beginning(known: Session, session: Session) -> None:
     count = len(known.messages)
     if (session.id, session.created_at) != (known.id, known.created_at):
         raise InvalidValue("session", f"this log is of the session {known.id!r}")
-    if len(session.messages) < count or session.messages[count - 1 : count] != known.messages[-1:]:
+    if len(session.messages) < count:
+        raise InvalidValue(
+            "messages", f"the log holds {count}, and the session {len(session.messages)}: go on from `state`"
+        )
+    if session.messages[count - 1 : count] != known.messages[-1:]:
         raise InvalidValue(f"messages[{count - 1}]", "the log holds another message here, and cannot change it")
-
-
-def _is_good(number: int, document: bytes) -> bool:
-    try:
-        decode_state(document, number)
-    except LogDamaged:
-        return False
-    return True

@@ -132,22 +132,27 @@ def newest_turn(messages: Sequence[Message]) -> Sequence[Message]:
     return messages[-results - 1 :]
 
 
+def open_calls(messages: Sequence[Message]) -> list[tuple[int, ToolCall]]:
+    """Return the calls of the last assistant message that have no result yet, each with its index in that message."""
+    if not messages or (turn := newest_turn(messages))[0].role != "assistant":
+        return []
+    asker, *results = turn
+    answered = Counter(result.tool_call_id for result in results)
+    found = []
+    for index, call in enumerate(asker.tool_calls):
+        if answered[call.id]:
+            answered[call.id] -= 1
+        else:
+            found.append((index, call))
+    return found
+
+
 def pending_calls(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
     """Return the calls of the last assistant message that have no result yet, in order.
 
     They are not a problem: a crash among the tools of a step leaves the history so, and running them goes on.
     """
-    if not messages or (turn := newest_turn(messages))[0].role != "assistant":
-        return ()
-    asker, *results = turn
-    answered = Counter(result.tool_call_id for result in results)
-    pending = []
-    for call in asker.tool_calls:
-        if answered[call.id]:
-            answered[call.id] -= 1
-        else:
-            pending.append(call)
-    return tuple(pending)
+    return tuple(call for _, call in open_calls(messages))
 
 
 def problems(messages: Sequence[Message]) -> list[Problem]:

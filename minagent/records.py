@@ -20,8 +20,10 @@ The kinds, and their bodies:
               record, too, which stands for all before its number; `chain` is the digest of the last of them.
     message   `message`, appended to the session; `model_cursor` after it, if it is the model's
     metadata  `metadata`, in place of what was there
-    intent    a tool is about to run: `call`, its index in the model's message, and the `key` that it is given
-    resolved  somebody found out about a call in doubt: `call`. If it happened, the message with its result follows
+    intent    a tool is about to run: `call`, its index in the model's message, and the `key` that it is given. Until
+              its result follows, the call is in doubt
+    resolved  somebody found out about a call in doubt: `call`. A message with its result follows, or else it is open
+              again, and runs
     lease     `lease`: who may write, as an object, or null
 
 Version history: 1 is the first.
@@ -31,12 +33,12 @@ Source: chapters 7.3.6 and 7.3.8.
 
 import copy
 import hashlib
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from minagent.agent import Step, final_step, tool_step
 from minagent.errors import InvalidValue, LogDamaged, LogTooNew
-from minagent.messages import Message, ToolCall, newest_turn
+from minagent.messages import Message, newest_turn, open_calls
 from minagent.plain_json import check_storable, compact, parse
 from minagent.session import Session
 
@@ -129,6 +131,22 @@ class State:
             "chain": self.chain,
         }
 
+    def tip(self) -> "State":
+        """Return as much of the state as new records can depend on: what is added to it can be thrown away."""
+        session = self.session
+        turn = Session(session.id, list(newest_turn(session.messages)), session.created_at, session.metadata)
+        return replace(self, session=turn, steps=[], in_doubt=dict(self.in_doubt))
+
+    def take_in(self, tip: "State") -> None:
+        """Add what was added to the tip."""
+        session = self.session
+        session.messages += tip.session.messages[len(newest_turn(session.messages)) :]
+        session.metadata = tip.session.metadata
+        for step in tip.steps:
+            self.steps.append(replace(step, index=len(self.steps)))
+        self.model_cursor, self.in_doubt, self.lease = tip.model_cursor, tip.in_doubt, tip.lease
+        self.length, self.chain = tip.length, tip.chain
+
 
 def restore(record: Record) -> State:
     """Return the state that a `state` record holds, which stands for all records before its number."""
@@ -157,6 +175,15 @@ def decode_state(document: bytes, number: int) -> State:
     return restore(record)
 
 
+def is_good(number: int, document: bytes) -> bool:
+    """Return whether a checkpoint of the records before `number` is what was written."""
+    try:
+        decode_state(document, number)
+    except LogDamaged:
+        return False
+    return True
+
+
 def apply(state: State, record: Record, digest: str) -> None:
     """Add to the state what a record says, and take its digest as the end of the chain.
 
@@ -172,6 +199,7 @@ def apply(state: State, record: Record, digest: str) -> None:
             case "metadata":
                 state.session.metadata = copy.deepcopy(body["metadata"])
             case "intent":
+                dict(open_calls(state.session.messages))[body["call"]]  # a call that is open: else nothing can run
                 state.in_doubt[body["call"]] = body["key"]
             case "resolved":
                 del state.in_doubt[body["call"]]
@@ -192,16 +220,8 @@ def _apply_message(state: State, message: Message) -> None:
         if not message.tool_calls:
             state.steps.append(final_step(len(state.steps), message))
     if message.role == "tool":
-        index, call = _answered_call(state.session.messages, message)
+        first_of_id = {call.id: (index, call) for index, call in reversed(open_calls(state.session.messages))}
+        index, call = first_of_id[message.tool_call_id or ""]
         state.in_doubt.pop(index, None)
         state.steps.append(tool_step(len(state.steps), call, message))
     state.session.messages.append(message)
-
-
-def _answered_call(messages: list[Message], result: Message) -> tuple[int, ToolCall]:
-    """Return the call that a result answers, and its index: the first of that id that has no result yet."""
-    asker, *before = newest_turn(messages)
-    calls = asker.tool_calls
-    same_id = [index for index, call in enumerate(calls) if call.id == result.tool_call_id]
-    index = same_id[sum(message.tool_call_id == result.tool_call_id for message in before)]
-    return index, calls[index]

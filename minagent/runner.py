@@ -1,6 +1,6 @@
-"""Run a session to its end, saving on the way. A thin shell around `step_once`.
+"""Run a session to its end, saving on the way. Thin shells around `step_once`.
 
-Source: chapter 7.3.8.
+Source: chapters 7.3.6 and 7.3.8.
 """
 
 import time
@@ -9,8 +9,10 @@ from os import PathLike
 
 from minagent.agent import Agent, Step, step_once
 from minagent.checkpoint import save_checkpoint
+from minagent.log import SessionLog
 from minagent.models import Model, Reply
 from minagent.policy import EverySteps, Policy, Unsaved
+from minagent.records import State
 from minagent.session import Session
 
 
@@ -59,3 +61,18 @@ def run_with_checkpoints(
         unsaved.about_to_run = ()
         if status == "done" or due():
             save()
+
+
+def run_with_log(agent: Agent, log: SessionLog, model: Model) -> State:
+    """Go on from what the log holds until the session is answered, and return what it holds then.
+
+    Raises:
+        InDoubt: a tool may have run, and nobody knows: see `SessionLog.resolve`, then call this again.
+        Whatever `step_once` raises. What has come to its end is in the log, and calling this again goes on from there.
+    """
+    state = log.state
+    session, model.cursor, steps = state.session, state.model_cursor, state.steps
+    while not session.answered:
+        step_once(agent, session, model, steps, log=log)
+        log.compact_if_grown()
+    return log.state

@@ -3,10 +3,21 @@
 A tool declares its *effect*, what running it a second time would do to the world:
 
     read_only        it changes nothing: run it as often as you like
-    idempotent       it recognises a repeated request by its key, and does the work once
+    idempotent       it recognises a repeated request, by its key for instance, and does the work once
     non_idempotent   each run does the work again: a second mail, a second charge (assumed of a tool that says nothing)
 
-Source: chapters 7.1 and 7.3.1.
+A tool with a parameter `idempotency_key` is given the key of its call, which the model never sees. It stays the same
+when a call has to be made again after a crash, and no other call ever has it. (Without a log nobody could remember it:
+then it is None.)
+
+After a crash, a non_idempotent tool may or may not have run. Some can be asked: `reconcile` is a function that gets the
+key, and looks. It returns a *verdict*:
+
+    Happened("charged 26")   it ran, and this is its result
+    DidNotHappen()           it did not run
+    Unknown()                it cannot tell
+
+Source: chapters 7.1, 7.3.1 and 7.3.6.
 """
 
 import copy
@@ -15,7 +26,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, get_args, get_origin, overload
 
-from minagent.errors import InvalidValue
+from minagent.errors import EffectUnknown, InvalidValue
 from minagent.messages import ToolCall
 
 Effect = Literal["read_only", "idempotent", "non_idempotent"]
@@ -26,6 +37,31 @@ JSON_TYPES: dict[Any, str] = {
 }  # fmt: skip
 
 
+KEY = "idempotency_key"
+"""The name of the parameter that takes the key of a call."""
+
+
+@dataclass(frozen=True)
+class Happened:
+    """A verdict on a call in doubt: its tool had its effect."""
+
+    result: str
+
+
+@dataclass(frozen=True)
+class DidNotHappen:
+    """A verdict on a call in doubt: its tool had no effect, and will have none unless it is run."""
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """A verdict on a call in doubt: nobody can tell."""
+
+
+Verdict = Happened | DidNotHappen | Unknown
+Reconcile = Callable[[str], Verdict]
+
+
 @dataclass(frozen=True)
 class Tool:
     """A registered function and what is declared about it."""
@@ -33,10 +69,12 @@ class Tool:
     function: Callable[..., Any]
     effect: Effect
     signature: inspect.Signature
+    reconcile: Reconcile | None = None
 
     def schema(self) -> dict[str, Any]:
         """Return what the model is told: name, description, and parameters as JSON schema."""
-        named = [p for p in self.signature.parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+        parameters = [p for p in self.signature.parameters.values() if p.name != KEY]
+        named = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
         return {
             "name": self.function.__name__,
             "description": inspect.getdoc(self.function) or "",
@@ -47,11 +85,17 @@ class Tool:
             },
         }
 
-    def run(self, arguments: dict[str, Any]) -> str:
+    @property
+    def takes_key(self) -> bool:
+        """Whether the function wants to know the key of its call."""
+        return KEY in self.signature.parameters
+
+    def run(self, arguments: dict[str, Any], key: str | None) -> str:
         """Run the function on a copy of `arguments`; raise TypeError if they do not fit its signature."""
-        bound = self.signature.bind(**copy.deepcopy(arguments))
+        bound = self.signature.bind(**copy.deepcopy(arguments), **({KEY: key} if self.takes_key else {}))
         for name, value in bound.arguments.items():
-            _check_type(self.signature.parameters[name], value)
+            if name != KEY:
+                _check_type(self.signature.parameters[name], value)
         return str(self.function(*bound.args, **bound.kwargs))
 
 
@@ -98,18 +142,24 @@ class ToolRegistry:
     @overload
     def register(self, function: ToolFunction) -> ToolFunction: ...
     @overload
-    def register(self, *, effect: Effect) -> Callable[[ToolFunction], ToolFunction]: ...
-    def register(self, function: Any = None, *, effect: Effect = "non_idempotent") -> Any:
+    def register(
+        self, *, effect: Effect = "non_idempotent", reconcile: Reconcile | None = None
+    ) -> Callable[[ToolFunction], ToolFunction]: ...
+    def register(
+        self, function: Any = None, *, effect: Effect = "non_idempotent", reconcile: Reconcile | None = None
+    ) -> Any:
         """Register a function under its own name, as `@register` or `@register(effect="read_only")`.
+
+        `reconcile` tells of a non_idempotent tool, by the key of a call, whether that has happened.
 
         Raises:
             InvalidValue: a tool of that name is registered already, or the function cannot be a tool.
         """
         if function is None:
-            return lambda decorated: self._add(decorated, effect)
-        return self._add(function, effect)
+            return lambda decorated: self._add(decorated, effect, reconcile)
+        return self._add(function, effect, reconcile)
 
-    def _add(self, function: ToolFunction, effect: Effect) -> ToolFunction:
+    def _add(self, function: ToolFunction, effect: Effect, reconcile: Reconcile | None) -> ToolFunction:
         name = getattr(function, "__name__", None)
         if name is None:
             raise InvalidValue("tools", f"{function!r} has no name: wrap it in a function of its own")
@@ -117,7 +167,11 @@ class ToolRegistry:
             raise InvalidValue(f"tools.{name}", "registered already; give the second function another name")
         if effect not in get_args(Effect):
             raise InvalidValue(f"tools.{name}.effect", f"expected one of {get_args(Effect)}, found {effect!r}")
-        self.tools[name] = Tool(function, effect, _signature(function, f"tools.{name}"))
+        tool = Tool(function, effect, _signature(function, f"tools.{name}"), reconcile)
+        if reconcile is not None and (effect != "non_idempotent" or not tool.takes_key):
+            said = f"is for a non_idempotent tool with a parameter {KEY!r}, by which it can find the call again"
+            raise InvalidValue(f"tools.{name}.reconcile", said)
+        self.tools[name] = tool
         return function
 
     def schemas(self) -> list[dict[str, Any]]:
@@ -128,17 +182,19 @@ class ToolRegistry:
         """Return the effect of each call. That of an unknown tool, which cannot run, is "read_only"."""
         return tuple(self.tools[call.name].effect if call.name in self.tools else "read_only" for call in tool_calls)
 
-    def call(self, tool_call: ToolCall) -> str:
-        """Run one tool call and return its result as text.
+    def call(self, tool_call: ToolCall, key: str | None = None) -> str:
+        """Run one tool call and return its result as text. `key` is for a tool that wants one.
 
         A tool that raises, is unknown, or gets arguments that do not fit gives a result that says so: the model
-        reads it and can react. Only what is no Exception, such as KeyboardInterrupt, goes through.
+        reads it and can react. Only EffectUnknown, and what is no Exception, such as KeyboardInterrupt, goes through.
         """
         tool = self.tools.get(tool_call.name)
         if tool is None:
             return f"error: unknown tool {tool_call.name!r}; known tools: {', '.join(self.tools) or 'none'}"
         try:
-            return tool.run(tool_call.arguments)
+            return tool.run(tool_call.arguments, key)
+        except EffectUnknown:
+            raise
         except Exception as error:
             return _complaint(error)
 

@@ -21,7 +21,8 @@ LAYERS: list[set[str]] = [
     {"messages", "generations", "stores", "stores.base"},
     {"stores.json_lines"},
     {"tools", "models", "session"},
-    {"agent", "policy"},
+    {"policy", "recording"},
+    {"agent"},
     {"document", "records", "stores.file", "stores.memory"},
     {"checkpoint", "replay"},
     {"log"},
@@ -134,12 +135,12 @@ def lines_of(names: set[str]) -> int:
 
 
 def test_core_and_lab_can_be_read_in_an_evening():
-    """Lines of code, docstrings apart: 1,500 for the core with its log and file store, 2,000 for the lab.
+    """Lines of code, docstrings apart: 1,650 for the core with its log and file store, 2,000 for the lab.
 
     (The package's own list of names is an index, and not counted.)
     """
     lab = {name_of(path) for path in MODULES if name_of(path).startswith("lab")}
-    assert lines_of({name_of(path) for path in MODULES} - lab - {""}) <= 1500
+    assert lines_of({name_of(path) for path in MODULES} - lab - {""}) <= 1650
     assert lines_of(lab) <= 2000
 
 

@@ -260,7 +260,9 @@ def test_a_history_that_was_changed_is_refused(store: Store):
     renamed.id = "somebody else"
     lines = store.read("demo").lines
     for changed in (shorter, other, renamed):
-        with pytest.raises(InvalidValue, match=r"the log holds another|this log is of"):
+        with pytest.raises(
+            InvalidValue, match=r"the log holds another|the log holds 9, and the session 8|this log is of"
+        ):
             log.record(changed, model.cursor)
     assert store.read("demo").lines == lines
 
@@ -418,7 +420,7 @@ def test_an_interrupt_after_the_append_does_not_write_it_twice(monkeypatch: pyte
     log = begun(store)
     session = copy.deepcopy(log.state.session)
     session.messages.append(ERRAND.script[0])
-    monkeypatch.setattr("minagent.log._take_in", interrupt)
+    monkeypatch.setattr(State, "take_in", interrupt)
     with pytest.raises(KeyboardInterrupt):
         log.record(session, 1)
     monkeypatch.undo()

@@ -283,12 +283,12 @@ class CrashingTools(ToolRegistry):
         super().__init__()
         self.calls = calls
 
-    def call(self, tool_call: ToolCall) -> str:
+    def call(self, tool_call: ToolCall, key: str | None = None) -> str:
         """Run the tool, or crash."""
         self.calls -= 1
         if self.calls < 0:
             raise Crash
-        return super().call(tool_call)
+        return super().call(tool_call, key)
 
 
 def run_crashing(example: Example, policy: Policy, path: Path, crashes: list[int]) -> tuple[Session, list[Step]]:

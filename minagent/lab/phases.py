@@ -43,10 +43,10 @@ class WatchedTools(ToolRegistry):
         self._ledger = ledger
         self._about_to = about_to
 
-    def call(self, tool_call: ToolCall) -> str:
+    def call(self, tool_call: ToolCall, key: str | None = None) -> str:
         """Stop, run the tool, write down its effect, and stop."""
         self._about_to("tool")
-        result = super().call(tool_call)
+        result = super().call(tool_call, key)
         self._ledger.record_effect(tool_call, result)
         self._about_to("result")
         return result
