@@ -46,6 +46,7 @@ from minagent.runner import run_with_checkpoints, run_with_log
 from minagent.session import Session, validate
 from minagent.stores.file import FileStore
 from minagent.stores.memory import MemoryStore
+from minagent.stores.sql import SqliteStore
 from minagent.tools import DidNotHappen, Happened, ToolRegistry, Unknown
 
 __all__ = [
@@ -89,6 +90,7 @@ __all__ = [
     "ScriptExhausted",
     "Session",
     "SessionLog",
+    "SqliteStore",
     "Step",
     "ToolCall",
     "ToolRegistry",

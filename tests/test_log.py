@@ -29,6 +29,7 @@ from minagent.stores.base import Records, Store
 from minagent.stores.file import FileStore
 from minagent.stores.json_lines import records_of
 from minagent.stores.memory import MemoryStore
+from minagent.stores.sql import SqliteStore
 
 ERRAND = EXAMPLES["errand"]
 WHEN = "2026-01-01T00:00:00Z"
@@ -43,10 +44,15 @@ def nested(depth: int) -> Any:
     return value
 
 
-@pytest.fixture(params=["memory", "file"])
+@pytest.fixture(params=["memory", "file", "sqlite"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
     """A store of each kind."""
-    return MemoryStore() if request.param == "memory" else FileStore(tmp_path)
+    kinds: dict[str, Callable[[], Store]] = {
+        "memory": MemoryStore,
+        "file": lambda: FileStore(tmp_path),
+        "sqlite": lambda: SqliteStore(tmp_path / "sessions.db"),
+    }
+    return kinds[request.param]()
 
 
 def begun(store: Store, example: Example = ERRAND, writer: str = "w1") -> SessionLog:

@@ -14,13 +14,10 @@ Each process is forked from a small helper process, which takes a few millisecon
 Source: chapter 7.3.8.
 """
 
-import contextlib
 import json
 import math
 import os
-import pickle
 import signal
-import sys
 import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -30,8 +27,8 @@ from typing import Any
 
 from minagent import CheckpointMissing, Policy, recover_checkpoint, run_with_checkpoints
 from minagent.lab.example import long_task
-from minagent.lab.helper_process import HelperProcess, fork_child
 from minagent.lab.ledger import Ledger
+from minagent.lab.lives import Lives
 from minagent.lab.phases import Phase, WatchedModel, WatchedTools
 
 SECONDS: dict[Phase, float] = {"model": 2.0, "tool": 0.5, "result": 0.0}
@@ -65,10 +62,9 @@ class Trial:
         return len(self.lost)
 
 
-class Trials(HelperProcess):
+class Trials(Lives):
     """The helper, which forks a process for each life of a run. Use it in a `with` statement."""
 
-    module = "minagent.lab.trials"
     hint = "(A policy that a notebook defines cannot be sent to it.)"
 
     def run(self, policy: Policy, steps: int, lives: Iterable[float], effect_every: int = 1) -> Trial:
@@ -82,7 +78,7 @@ class Trials(HelperProcess):
             ledger = Ledger(folder / LEDGER)
             states = [(0, 0)]
             for ends_at in lives:
-                finished = self._finishes(Life(folder, steps, effect_every, policy, ends_at))
+                finished = self.finishes(Life(folder, steps, effect_every, policy, ends_at))
                 if finished:
                     break
                 states.append((len(ledger.effects()), _saved_steps(folder)))
@@ -99,17 +95,9 @@ class Trials(HelperProcess):
     def crash_points(self, policy: Policy, steps: int, effect_every: int = 1) -> list[float]:
         """Return a moment in each model call, in each tool, and before each rename, of a run that nobody kills."""
         with tempfile.TemporaryDirectory(prefix="minagent-") as name:
-            self._finishes(Life(Path(name), steps, effect_every, policy, math.inf))
+            self.finishes(Life(Path(name), steps, effect_every, policy, math.inf))
             ends = json.loads(Path(name, MOMENTS).read_bytes())
         return [(begin + end) / 2 for begin, end in pairwise([0.0, *ends]) if end > begin]
-
-    def _finishes(self, life: "Life") -> bool:
-        """Run one process; return whether it came to the end, or was killed."""
-        code = self.ask(pickle.dumps(life))
-        if code not in (b"0", b"-9"):
-            self.kill()
-            raise RuntimeError(f"a process of this trial ended with code {code.decode()}; it says why on stderr")
-        return code == b"0"
 
 
 def _gets_nowhere(states: list[tuple[int, int]]) -> bool:
@@ -167,20 +155,3 @@ class Life:
             rename(*names)
 
         return slow_rename
-
-
-def _serve() -> None:
-    """The helper's side: for each life, fork a process, wait for its end, and say how it ended."""
-    with contextlib.suppress(EOFError):
-        while True:
-            life = pickle.load(sys.stdin.buffer)  # noqa: S301 - it comes from the process that has started this one
-            child = fork_child()
-            if child == 0:
-                life.live()
-                os._exit(0)
-            _, status = os.waitpid(child, 0)
-            print(os.waitstatus_to_exitcode(status), flush=True)
-
-
-if __name__ == "__main__":
-    _serve()

@@ -10,6 +10,7 @@ from minagent.stores.base import Records
 from minagent.stores.file import FileStore, _Open
 from minagent.stores.json_lines import header
 from minagent.stores.memory import MemoryStore
+from minagent.stores.sql import SqliteStore
 from tests.store_contract import CHECKS, OpenStore
 
 Opener = Callable[[Path], OpenStore]
@@ -26,8 +27,14 @@ def file(folder: Path) -> OpenStore:
     return lambda: FileStore(folder)
 
 
+def sqlite(folder: Path) -> OpenStore:
+    """The database is the place."""
+    folder.mkdir()
+    return lambda: SqliteStore(folder / "sessions.db")
+
+
 @pytest.mark.parametrize("number", CHECKS)
-@pytest.mark.parametrize("opener", [memory, file])
+@pytest.mark.parametrize("opener", [memory, file, sqlite])
 def test_the_store_keeps_its_promises(opener: Opener, number: int, tmp_path: Path):
     """One check a promise."""
     CHECKS[number](opener(tmp_path / "store"))

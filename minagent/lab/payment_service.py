@@ -1,0 +1,153 @@
+"""The payment service as a process of its own: HTTP on this machine alone, and a database that outlives everybody.
+
+    with PaymentService(folder) as service:
+        client = PaymentClient(service.send)          # or, in another process: PaymentClient(sender(service.port))
+        client.charge("lamp", 26, key="i1-2-0")
+        service.charges()                             # read from the database
+
+It answers one request after the other. So two requests with one key never meet, as they could at Stripe.
+"""
+
+import http.client
+import json
+import sqlite3
+import subprocess
+import sys
+import weakref
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import IO, Any, Self, TypeVar, cast
+
+from minagent.lab.payments import Answer, Payments, Request, Send
+
+HERE = "127.0.0.1"
+LEDGER = "payments.db"
+Result = TypeVar("Result")
+TIMEOUT = 10.0
+"""Seconds to wait for an answer."""
+
+
+def sender(port: int) -> Send:
+    """Return the way to the service at this port."""
+
+    def send(request: Request) -> Answer:
+        connection = http.client.HTTPConnection(HERE, port, timeout=TIMEOUT)
+        headers = {} if request.key is None else {"Idempotency-Key": request.key}
+        try:
+            connection.request(request.method, request.path, json.dumps(request.body), headers)
+            answer = connection.getresponse()
+            return answer.status, json.loads(answer.read())
+        except http.client.HTTPException as error:
+            raise OSError(f"{type(error).__name__}: {error}") from error
+        finally:
+            connection.close()
+
+    return send
+
+
+class PaymentService:
+    """The process, as its owner holds it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / LEDGER
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "minagent.lab.payment_service", str(self.path)],
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
+        self.close: Callable[[], Any] = weakref.finalize(self, _stop, self._process)
+        """End the process; its database stays. So does the end of Python."""
+        self.port = int(cast(IO[bytes], self._process.stdout).readline())
+        self.send = sender(self.port)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def lose_next_answer(self) -> None:
+        """Let the service do what the next request asks for, and hang up without an answer."""
+        self.send(Request("POST", "/lose-next-answer", {}))
+
+    def let_pass(self, hours: float) -> None:
+        """Put the service's clock forward."""
+        self.send(Request("POST", "/clock", {"hours": hours}))
+
+    def forget(self) -> None:
+        """Begin with an empty ledger."""
+        self.send(Request("POST", "/forget", {}))
+
+    def charges(self) -> list[dict[str, Any]]:
+        """Return all charges, oldest first, as the database has them."""
+        return self._read(Payments.charges)
+
+    def requests(self) -> int:
+        """Return how many requests for a charge were answered well, or would have been."""
+        return self._read(Payments.requests)
+
+    def _read(self, look: Callable[[Payments], Result]) -> Result:
+        database = sqlite3.connect(self.path)
+        try:
+            return look(Payments(database))
+        finally:
+            database.close()
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.communicate()
+
+
+class _Server(HTTPServer):
+    """The service's side."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__((HERE, 0), _Handler)
+        self.database = sqlite3.connect(path)
+        self.payments = Payments(self.database)
+        self.loses_next_answer = False
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of a client who was killed while he waited for his answer."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+
+    def do_GET(self) -> None:
+        self._answer()
+
+    def do_POST(self) -> None:
+        self._answer()
+
+    def _answer(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.path == "/lose-next-answer":
+            self.server.loses_next_answer = True
+            self._say(200, {})
+            return
+        status, answer = self.server.payments.answer(
+            Request(self.command, self.path, body, self.headers["Idempotency-Key"])
+        )
+        self.server.database.commit()
+        loses, self.server.loses_next_answer = self.server.loses_next_answer, False
+        if not loses:
+            self._say(status, answer)
+
+    def _say(self, status: int, answer: dict[str, Any]) -> None:
+        data = json.dumps(answer).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_: Any) -> None:
+        """Keep quiet."""
+
+
+if __name__ == "__main__":
+    server = _Server(sys.argv[1])
+    print(server.server_port, flush=True)
+    server.serve_forever()

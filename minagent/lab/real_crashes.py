@@ -1,0 +1,82 @@
+"""One crash of the matrix, or several in a row, on real processes: SIGKILL, files, and a payment service over HTTP.
+
+    with RealCrashes() as real:
+        real.run(VARIANTS["chapter"], STANDARD, [5])       # dies at its fifth point; another one goes on
+
+What the service was asked to do is read from its own database. Each process is forked from a small helper process.
+
+Source: chapter 7.3.6.
+"""
+
+import contextlib
+import sqlite3
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from minagent.lab.crash_points import CrashPoints, die_by_signal
+from minagent.lab.lives import Lives
+from minagent.lab.matrix import Outcome, outcome
+from minagent.lab.payment_service import PaymentService, sender
+from minagent.lab.payments import Payments
+from minagent.lab.variants import Life, Shape, Variant
+
+
+class RealCrashes(Lives):
+    """The helper and the payment service. Use it in a `with` statement."""
+
+    def __enter__(self) -> Self:
+        super().__enter__()
+        self._folder = tempfile.TemporaryDirectory(prefix="minagent-")
+        self.service = PaymentService(Path(self._folder.name))
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
+        self.service.close()
+        self._folder.cleanup()
+
+    def run(self, variant: Variant, shape: Shape, crashes: Sequence[int]) -> tuple[int, Outcome]:
+        """Run processes: the first dies at its point number `crashes[0]`, and so on; the last one does not die.
+
+        Returns how many there were, and the outcome. A process that ends before its point is the last one.
+        """
+        self.service.forget()
+        with tempfile.TemporaryDirectory(prefix="minagent-") as name, contextlib.ExitStack() as stack:
+            folder = Path(name)
+            port = self.service.port
+            Life(folder, variant, shape, self.service.send, CrashPoints(0, die_by_signal)).begin()
+            lives = 0
+            for die_at in (*crashes, 0):
+                lives += 1
+                if self.finishes(_Order(folder, variant, shape, port, die_at)):
+                    break
+            ledger = stack.enter_context(contextlib.closing(sqlite3.connect(self.service.path)))
+            return lives, outcome(folder, variant, shape, Payments(ledger))
+
+    def single_crashes(self, variant: Variant, shape: Shape) -> list[Outcome]:
+        """Crash at each point in turn."""
+        outcomes: list[Outcome] = []
+        while True:
+            lives, found = self.run(variant, shape, [len(outcomes) + 1])
+            if lives == 1:
+                return outcomes
+            outcomes.append(found)
+
+
+@dataclass(frozen=True)
+class _Order:
+    """One process: what it is to do, and at which of its points it dies."""
+
+    folder: Path
+    variant: Variant
+    shape: Shape
+    port: int
+    die_at: int
+
+    def live(self) -> None:
+        """Be the process."""
+        points = CrashPoints(self.die_at, die_by_signal)
+        Life(self.folder, self.variant, self.shape, sender(self.port), points).live()

@@ -1,0 +1,112 @@
+"""The payment service: each sentence of its specification, in a process of its own, read from its own database."""
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from minagent import DidNotHappen, EffectUnknown, Happened, Unknown
+from minagent.lab.payment_service import LEDGER, PaymentService, sender
+from minagent.lab.payments import PaymentClient, PaymentRefused, Payments, Request
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[PaymentService]:
+    """A service with an empty ledger."""
+    with PaymentService(tmp_path) as service:
+        yield service
+
+
+@pytest.fixture
+def client(service: PaymentService) -> PaymentClient:
+    """Somebody who pays."""
+    return PaymentClient(sender(service.port))
+
+
+LAMP = {"id": 1, "order": "lamp", "amount": 26}
+
+
+def test_without_a_key_each_request_charges(service: PaymentService, client: PaymentClient):
+    """The service cannot know better."""
+    assert [client.charge("lamp", 26) for _ in range(2)] == ["charged 26 for lamp"] * 2
+    assert service.charges() == [LAMP, {**LAMP, "id": 2}]
+
+
+def test_with_a_key_the_second_request_gets_the_first_answer(service: PaymentService, client: PaymentClient):
+    """Nobody is charged twice; another key is another charge."""
+    for _ in range(3):
+        assert service.send(Request("POST", "/charges", {"order": "lamp", "amount": 26}, "k1")) == (200, LAMP)
+    client.charge("lamp", 26, key="k2")
+    assert [charge["id"] for charge in service.charges()] == [1, 2]
+    assert service.requests() == 4
+
+
+def test_another_request_with_the_same_key_is_an_error(service: PaymentService, client: PaymentClient):
+    """It is not the request that was kept."""
+    client.charge("lamp", 26, key="k1")
+    with pytest.raises(PaymentRefused, match="the key 'k1' was used for another request"):
+        client.charge("lamp", 27, key="k1")
+    assert service.charges() == [LAMP]
+
+
+@pytest.mark.parametrize(
+    ("amount", "key", "said"), [(0, "k1", "at least 1"), (26, "", "1 to 255"), (26, "k" * 256, "1 to 255")]
+)
+def test_what_is_refused_is_not_kept(service: PaymentService, client: PaymentClient, amount: int, key: str, said: str):
+    """The same key can be used for the right request."""
+    with pytest.raises(PaymentRefused, match=said):
+        client.charge("lamp", amount, key=key)
+    client.charge("lamp", 26, key="k1")
+    client.charge("chair", 80, key="k" * 255)
+    assert [charge["order"] for charge in service.charges()] == ["lamp", "chair"]
+
+
+def test_a_key_expires(service: PaymentService, client: PaymentClient):
+    """After 24 hours the same request is a new one; a request on the way does not renew it."""
+    client.charge("lamp", 26, key="k1")
+    service.let_pass(23)
+    client.charge("lamp", 26, key="k1")
+    assert len(service.charges()) == 1
+    service.let_pass(1)
+    client.charge("lamp", 26, key="k1")
+    assert len(service.charges()) == 2
+
+
+def test_a_lost_answer_is_an_effect_of_which_nobody_knows(service: PaymentService, client: PaymentClient):
+    """It has happened; the same request with the same key finds out, and so does the reference."""
+    service.lose_next_answer()
+    with pytest.raises(EffectUnknown, match="no answer from the payment service"):
+        client.charge("lamp", 26, key="k1", reference="r1")
+    assert service.charges() == [LAMP]
+    assert client.what_happened("r1") == Happened("charged 26 for lamp")
+    assert client.what_happened("r2") == DidNotHappen()
+    assert client.charge("lamp", 26, key="k1", reference="r1") == "charged 26 for lamp"
+    assert service.charges() == [LAMP]
+
+
+def test_a_service_that_is_gone_leaves_it_unknown(service: PaymentService, client: PaymentClient):
+    """Nobody answers; the ledger is still there."""
+    client.charge("lamp", 26)
+    service.close()
+    with pytest.raises(EffectUnknown):
+        client.charge("chair", 80)
+    assert client.what_happened("r1") == Unknown()
+    assert service.charges() == [LAMP]
+
+
+def test_the_ledger_outlives_the_service(tmp_path: Path):
+    """Keys, too."""
+    for _ in range(2):
+        with PaymentService(tmp_path) as service:
+            PaymentClient(service.send).charge("lamp", 26, key="k1")
+    database = sqlite3.connect(tmp_path / LEDGER)
+    assert Payments(database).charges() == [LAMP]
+    database.close()
+
+
+def test_other_requests_are_not_found(service: PaymentService):
+    """And malformed ones are refused."""
+    assert service.send(Request("POST", "/refunds", {})) == (404, {"error": "there is no POST /refunds"})
+    status, _ = service.send(Request("POST", "/charges", {"order": "lamp"}))
+    assert (status, service.charges()) == (400, [])
