@@ -91,10 +91,10 @@ def step_once(
         messages = list(session.messages) if log is None else session.messages
         if not pending_calls(messages):
             reply = _ask(agent, model, messages)
-            if reply.message.tool_calls and before_tools is not None:
-                session.messages = list(messages) if log is None else messages
-                before_tools(reply)
-            if reply.message.tool_calls and (before_tools or log) is not None:
+            if reply.message.tool_calls and (before_tools is not None or log is not None):
+                session.messages = messages
+                if before_tools is not None:
+                    before_tools(reply)
                 # What before_tools has seen may be on the disk by now. An error in a tool goes back to here, and no
                 # further: else the model would be asked again, and might want something else.
                 back.to_here()

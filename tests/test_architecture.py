@@ -31,6 +31,7 @@ LAYERS: list[set[str]] = [
     {
         "lab",
         "lab.crash_points",
+        "lab.damage",
         "lab.environment",
         "lab.example",
         "lab.helper_process",
@@ -41,11 +42,11 @@ LAYERS: list[set[str]] = [
     },
     {"lab.file_calls", "lab.lives", "lab.payment_service"},
     {"lab.simulate", "lab.theory", "lab.variants"},
-    {"lab.damage", "lab.faults", "lab.kernel_state", "lab.matrix", "lab.phases"},
+    {"lab.faults", "lab.kernel_state", "lab.matrix", "lab.phases"},
     {"lab.power_loss", "lab.real_crashes", "lab.trials", "lab.worker"},
     {"lab.crashlab", "lab.explorer"},
     {"lab.widgets"},
-    {"lab.explorer_widget"},
+    {"lab.crash_replay", "lab.explorer_widget"},
 ]
 """From the ground up. The root package is the empty name: it gathers the core, and only the lab imports it."""
 

@@ -26,10 +26,11 @@ CLAIMS = {
     "7.3.3_one_step_at_a_time": [f"7.3.3-{letter}" for letter in "abcde"],
     "7.3.4_load": [f"7.3.4-{letter}" for letter in "abc"],
     "7.3.5_run_crash_resume": [f"7.3.5-{letter}" for letter in "abcdefgh"],
-    "7.3.7_checking_what_was_restored": [f"7.3.7-{letter}" for letter in "abcdef"],
+    "7.3.6_nothing_twice": [f"7.3.6-{letter}" for letter in "abcde"],
+    "7.3.7_checking_what_was_restored": [f"7.3.7-{letter}" for letter in "abcdefg"],
     "7.3.8_how_often": [f"7.3.8-{letter}" for letter in "abcdefgh"],
 }
-"""The claims of the chapter that each notebook owes its reader. (7.3.7-g waits for the crash matrix.)"""
+"""The claims of the chapter that each notebook owes its reader."""
 
 CHAPTERS = [path for path in all_notebooks() if path.parent == NOTEBOOKS]
 PARTS = ("**Time:**", "**Predict", "## Exercise", "## Common mistakes", "## In real systems", "## Summary")

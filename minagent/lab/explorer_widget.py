@@ -13,7 +13,7 @@ from matplotlib.ticker import NullLocator
 from minagent.lab import plots
 from minagent.lab.explorer import POLICY_NAMES, Choice, View, explore
 from minagent.lab.simulate import LAWS
-from minagent.lab.widgets import Status
+from minagent.lab.widgets import Status, labelled
 
 BETWEEN_FAILURES = {"30 seconds": 30.0, "1 minute": 60.0, "5 minutes": 300.0, "10 minutes": 600.0, "1 hour": 3600.0}
 COUNTS_SHOWN = [1, 2, 5, 10, 20, 50, 100]
@@ -44,12 +44,12 @@ class FrequencyView(ipywidgets.VBox):
 
     def __init__(self, choice: Choice) -> None:
         self.controls = {
-            "policy": _labelled(ipywidgets.Dropdown(options=POLICY_NAMES, value=choice.policy), "Policy"),
-            "interval": _labelled(ipywidgets.BoundedIntText(choice.interval, 1, 200), "N"),
+            "policy": labelled(ipywidgets.Dropdown(options=POLICY_NAMES, value=choice.policy), "Policy"),
+            "interval": labelled(ipywidgets.BoundedIntText(choice.interval, 1, 200), "N"),
             "between_failures": _select(BETWEEN_FAILURES, choice.between_failures, "A failure each"),
             "save_seconds": _select(SAVE_COSTS, choice.save_seconds, "A save takes"),
-            "law": _labelled(ipywidgets.Dropdown(options=list(LAWS), value=choice.law), "Lengths of steps"),
-            "seed": _labelled(ipywidgets.BoundedIntText(choice.seed, 1, 999), "Draw number"),
+            "law": labelled(ipywidgets.Dropdown(options=list(LAWS), value=choice.law), "Lengths of steps"),
+            "seed": labelled(ipywidgets.BoundedIntText(choice.seed, 1, 999), "Draw number"),
         }
         self.status = Status()
         self.picture = ipywidgets.HTML()
@@ -69,14 +69,8 @@ class FrequencyView(ipywidgets.VBox):
             self.status.say(view.sentence)
 
 
-def _labelled(control: Any, label: str) -> Any:
-    control.description = label
-    control.style.description_width = "initial"
-    return control
-
-
 def _select(options: dict[str, float], value: float, label: str) -> Any:
-    return _labelled(ipywidgets.Dropdown(options=list(options.items()), value=value), label)
+    return labelled(ipywidgets.Dropdown(options=list(options.items()), value=value), label)
 
 
 def _image(figure: Figure, said: str) -> str:

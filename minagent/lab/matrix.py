@@ -19,6 +19,7 @@ from pathlib import Path
 
 from minagent import SessionLog, SqliteStore, recover_checkpoint
 from minagent.lab.crash_points import Crash, CrashPoints, die_by_exception
+from minagent.lab.damage import flip
 from minagent.lab.ledger import Ledger
 from minagent.lab.payments import Payments
 from minagent.lab.variants import BILL, CHECKPOINT, SESSION, STANDARD, Life, Shape, Variant, open_store
@@ -105,6 +106,13 @@ def run(
             if finished:
                 break
         return lives, outcome(folder, variant, shape, payments)
+
+
+def damage_newest_checkpoint(folder: Path) -> None:
+    """Flip a bit in the newest checkpoint of a dead process (for `after_crash`)."""
+    saved = [*folder.glob(CHECKPOINT), *folder.glob(f"{SESSION}.checkpoint-*.json")]
+    newest = max(saved, key=lambda file: int(file.stem.rpartition("-")[2]) if "-" in file.stem else 0)
+    newest.write_bytes(flip(newest.read_bytes(), 400))
 
 
 def single_crashes(variant: Variant, shape: Shape = STANDARD) -> list[Case]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import cycle
 
 from matplotlib.axes import Axes
-from matplotlib.patches import Patch
+from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import MaxNLocator
 
 BLUE, ORANGE, GREEN, PURPLE, BLACK = "#0072B2", "#D55E00", "#009E73", "#9C4F80", "#000000"
@@ -150,4 +150,41 @@ def byte_map(axes: Axes, undetected: Sequence[int], width: int = 64) -> None:
     axes.set_xlabel("byte of the row")
     axes.set_ylabel("row")
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.figure.set_facecolor("white")
+
+
+HARMS = {
+    "repeated": ("R", "#F6C199"),
+    "unrecorded": ("N", "#D9B8DC"),
+    "missing": ("M", "#9FC9E6"),
+    "unknown": ("U", "#E3E3E3"),
+}
+"""Letter and colour of each kind of harm that a crash does."""
+
+
+def crash_map(axes: Axes, rows: Mapping[str, Sequence[tuple[str, Mapping[str, int]]]]) -> None:
+    """Draw one row a way of recording, and in it one box a crash point: its name, and what a crash there does.
+
+    A box has the point's name and, for each kind of harm in HARMS, its letter and how much there is of it.
+    """
+    for row, points in enumerate(rows.values()):
+        for column, (point, harm) in enumerate(points):
+            done = {kind: harm[kind] for kind in HARMS if harm.get(kind)}
+            color = next((HARMS[kind][1] for kind in done), "white")
+            box = Rectangle((column, row), 1, 1, facecolor=color, edgecolor=BLACK, linewidth=2 if done else 0.3)
+            axes.add_patch(box)
+            axes.text(column + 0.5, row + 0.22, point, ha="center", va="center", fontsize=6)
+            letters = "\n".join(f"{HARMS[kind][0]}{count}" for kind, count in done.items())
+            axes.text(column + 0.5, row + 0.66, letters, ha="center", va="center", fontsize=8, weight="bold")
+    axes.set(xlim=(0, max(map(len, rows.values()))), ylim=(len(rows), 0), xticks=[])
+    axes.set_yticks([row + 0.5 for row in range(len(rows))], list(rows))
+    axes.tick_params(length=0)
+    there = {kind for points in rows.values() for _, harm in points for kind in harm if harm[kind]}
+    keys = [
+        Patch(facecolor=color, edgecolor=BLACK, label=f"{letter}  {kind}")
+        for kind, (letter, color) in HARMS.items()
+        if kind in there
+    ]
+    axes.legend(handles=keys, frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=len(keys))
+    axes.spines[:].set_visible(False)
     axes.figure.set_facecolor("white")

@@ -154,11 +154,12 @@ class Life:
     def begin(self) -> None:
         """Put a new session on the disk."""
         session = init_session(self.agent, "Place the orders.", session_id=SESSION, created_at="2026-01-01T00:00:00Z")
-        if (store := open_store(self.folder, self.variant)) is None:
-            save_checkpoint(self.folder / CHECKPOINT, session, self.model, [])
-        else:
-            SessionLog.begin(store, session, None, writer="w", incarnation="i1")
-            store.close()
+        with self.points.watching_files():
+            if (store := open_store(self.folder, self.variant)) is None:
+                save_checkpoint(self.folder / CHECKPOINT, session, self.model, [])
+            else:
+                SessionLog.begin(store, session, None, writer="w", incarnation="i1")
+                store.close()
 
     def live(self) -> None:
         """Go on to the end."""

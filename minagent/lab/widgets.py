@@ -39,6 +39,13 @@ STATE_WORDS: dict[State, str] = {
 }
 
 
+def labelled(control: Any, label: str) -> Any:
+    """Give a control its name, as wide as it needs to be."""
+    control.description = label
+    control.style.description_width = "initial"
+    return control
+
+
 def _list(items: list[str], empty: str) -> str:
     return "<ul>" + "".join(f"<li>{item}</li>" for item in items or [f"<em>{empty}</em>"]) + "</ul>"
 
@@ -182,8 +189,7 @@ class NumberView(ipywidgets.VBox):
 
     def __init__(self, label: str, value: int, limits: tuple[int, int], say: Callable[[int], str]) -> None:
         low, high = limits
-        self.number = ipywidgets.BoundedIntText(value=value, min=low, max=high, description=label)
-        self.number.style.description_width = "initial"
+        self.number = labelled(ipywidgets.BoundedIntText(value=value, min=low, max=high), label)
         self.status = Status()
         self._say = say
         self.number.observe(self._redraw, "value")

@@ -10,13 +10,26 @@ import os
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from minagent import FakeModel, Message, Session, ToolCall, save_checkpoint
+from minagent import (
+    Agent,
+    FakeModel,
+    Message,
+    Reply,
+    Session,
+    Step,
+    ToolCall,
+    ToolRegistry,
+    Usage,
+    save_checkpoint,
+    step_once,
+)
 from minagent.log import SessionLog
 from minagent.plain_json import canonical
 from minagent.stores.file import FileStore
@@ -119,6 +132,31 @@ def cost_of_log(history: int) -> Cost:
         return cost(history, save, Path(folder))
 
 
+class PageModel:
+    """Asks for the next page, whatever the history is."""
+
+    cursor: int | None = 0
+
+    def complete(self, messages: Sequence[Message], schemas: Sequence[dict[str, Any]]) -> Reply:
+        """Answer at once, so that what is measured is the recording."""
+        self.cursor = (self.cursor or 0) + 1
+        return Reply(step(self.cursor)[0], Usage(0, 0))
+
+
+def cost_of_exactly_once(history: int) -> Cost:
+    """Measure a whole step under a log: message and intent, the tool, its result."""
+    with tempfile.TemporaryDirectory() as folder:
+        log, session = log_of(Path(folder), history)
+        registry = ToolRegistry()
+
+        @registry.register(effect="idempotent")
+        def look_up(page: int, *, idempotency_key: str) -> str:
+            return TEXT
+
+        agent, model, trace = Agent(registry, ""), PageModel(), list[Step]()
+        return cost(history, lambda _: step_once(agent, session, model, trace, log=log), Path(folder))
+
+
 def cost_of_checkpoint(history: int) -> Cost:
     """Measure a step after which the whole session is saved."""
     with tempfile.TemporaryDirectory() as folder:
@@ -133,10 +171,13 @@ def cost_of_checkpoint(history: int) -> Cost:
 
 def main() -> None:
     """Print the table."""
-    print(f"one step of {len(PAYLOAD)} bytes      log: time  fsyncs  bytes      checkpoint: time  fsyncs  bytes")
+    print(f"one step of {len(PAYLOAD)} bytes, as a multiple of one bare append and fsync of them")
+    print(f"{'':18}      recorded after it        recorded exactly once       checkpoint after it")
+    print(f"{'':18}{'   time  fsyncs   bytes    ' * 3}")
     for history in HISTORIES:
-        row = f"after {history:6} steps {cells(cost_of_log(history)):>37}"
-        print(row, cells(cost_of_checkpoint(history)).rjust(34) if history <= 1_000 else "", flush=True)
+        costs = [cost_of_log(history), cost_of_exactly_once(history)]
+        costs += [cost_of_checkpoint(history)] if history <= 1_000 else []
+        print(f"after {history:6} steps", *map(cells, costs), flush=True)
     with tempfile.TemporaryDirectory() as folder:
         log, session = log_of(Path(folder), 0)
         for number in range(3_000):
@@ -160,7 +201,7 @@ def main() -> None:
 
 def cells(found: Cost) -> str:
     """Return a cost as three columns of the table."""
-    return f"{found.ratio:10.2f} {found.fsyncs:7.1f} {found.written:7.2f}"
+    return f"{found.ratio:8.2f} {found.fsyncs:7.1f} {found.written:8.2f} "
 
 
 if __name__ == "__main__":

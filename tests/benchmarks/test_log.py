@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from minagent import FileStore, SessionLog
-from tests.benchmarks.durable_step import HISTORIES, cost_of_log, log_of, step
+from tests.benchmarks.durable_step import HISTORIES, cost_of_exactly_once, cost_of_log, log_of, step
 
 
 @pytest.mark.parametrize("history", HISTORIES)
@@ -42,3 +42,11 @@ def test_a_step_costs_as_many_fsyncs_and_bytes_in_every_session():
     assert [cost.fsyncs for cost in costs] == [1, 1]
     assert costs[0].written == pytest.approx(costs[1].written, rel=0.02)
     assert costs[0].written < 1.6
+
+
+def test_exactly_once_costs_one_more_append():
+    """For a step with one tool: message and intent, then the result."""
+    costs = [cost_of_exactly_once(history) for history in (10, 1_000)]
+    assert [cost.fsyncs for cost in costs] == [2, 2]
+    assert costs[0].written == pytest.approx(costs[1].written, rel=0.02)
+    assert costs[0].written < 1.9

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from minagent import SessionLog
-from minagent.lab.damage import flip
-from minagent.lab.matrix import Case, Outcome, run, single_crashes
+from minagent.lab.matrix import Case, Outcome, damage_newest_checkpoint, run, single_crashes
 from minagent.lab.payments import Payments
 from minagent.lab.variants import STANDARD, VARIANTS, Shape
 
@@ -144,14 +143,6 @@ def test_a_key_that_has_expired_is_worth_nothing(monkeypatch: pytest.MonkeyPatch
     after_the_effect = POINTS["log, keys"][0].index("result") + 1
     assert run(VARIANTS["log, keys"], STANDARD, [after_the_effect])[1].repeated == 0
     assert run(VARIANTS["log, keys"], STANDARD, [after_the_effect], a_day_later)[1].repeated == 1
-
-
-def damage_newest_checkpoint(folder: Path) -> None:
-    """Flip a bit in the newest checkpoint."""
-    saved = [*folder.glob("session.json"), *folder.glob("demo.checkpoint-*.json")]
-    newest = max(saved, key=lambda file: int(file.stem.rpartition("-")[2]) if "-" in file.stem else 0)
-    data = newest.read_bytes()
-    newest.write_bytes(flip(data, 400))
 
 
 @pytest.mark.parametrize("shape", [Shape(6, 2), Shape(6, 2, repeats_itself=False)], ids=str)

@@ -12,6 +12,7 @@ from minagent.lab.plots import (
     STYLES,
     bars,
     byte_map,
+    crash_map,
     curves,
     grouped_bars,
     history,
@@ -121,3 +122,17 @@ def test_a_history_has_a_row_for_each_process_and_a_cross_for_each_crash():
     legend = axes.get_legend()
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()] == [*SPANS, "crash"]
+
+
+def test_a_crash_map_has_a_box_for_each_point_with_what_a_crash_there_does():
+    """Letters say it as well as colours, and the frame of a harmful box is thick."""
+    axes = new_axes()
+    crash_map(axes, {"one": [("model", {"repeated": 0}), ("write", {"repeated": 2, "paid_again": 1})],
+                     "two": [("fsync", {"unknown": 1, "missing": 1})]})  # fmt: skip
+    boxes = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
+    assert [(box.get_x(), box.get_y(), box.get_linewidth() > 1) for box in boxes] == [
+        (0, 0, False), (1, 0, True), (0, 1, True),
+    ]  # fmt: skip
+    written = [text.get_text() for text in axes.texts if text.get_text()]
+    assert written == ["model", "write", "R2", "fsync", "M1\nU1"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["one", "two"]
