@@ -145,7 +145,7 @@ def _ask(agent: Agent, model: Model, messages: list[Message]) -> Reply:
     """Ask the model, and add its answer to the messages."""
     reply = model.complete(list(messages), agent.registry.schemas())
     _check_answer(reply.message, len(messages))
-    messages.append(reply.message)
+    messages.append(Message.from_json(reply.message.to_json()))  # a copy: whoever made it may change its arguments
     return reply
 
 

@@ -20,7 +20,7 @@ from typing import Any
 from minagent.document import check_cursor
 from minagent.errors import Conflict, InvalidValue, LogError
 from minagent.messages import Message, check_message, check_sequence, newest_turn
-from minagent.plain_json import canonical, check_storable
+from minagent.plain_json import canonical, check_storable, require
 from minagent.recording import INTERRUPTED
 from minagent.records import Kind, Record, State, apply, encode, encode_state, is_good
 from minagent.replay import ResumeReport, load
@@ -136,6 +136,7 @@ class SessionLog:
         entries: list[Entry] = [("resolved", {"call": call})]
         match verdict:
             case Happened(result):
+                require(result, str, "result")
                 entries.append(_result(known, call, result))
             case Unknown():
                 entries.append(_result(known, call, INTERRUPTED))
@@ -227,9 +228,7 @@ class SessionLog:
 def _result(state: State, call: int, text: str) -> Entry:
     """Return the entry for the result of a call of the newest message."""
     asker = newest_turn(state.session.messages)[0]
-    message = Message("tool", text, tool_call_id=asker.tool_calls[call].id)
-    check_message(message, "result")
-    return "message", {"message": message.to_json()}
+    return "message", {"message": Message("tool", text, tool_call_id=asker.tool_calls[call].id).to_json()}
 
 
 def _check_same_beginning(known: Session, session: Session) -> None:

@@ -50,16 +50,20 @@ def run_recorded(
         BaseException: what the tool or the log raises.
     """
     key = log.in_doubt().get(index)
-    if key is not None:
-        return _settle(registry, call, key)
+    if key is not None and (result := _settled(registry, call, key)) is not None:
+        return result
     if registry.effects((call,)) == ("read_only",):
         log.record(session, model_cursor)
         return registry.call(call)
     return registry.call(call, log.record_intent(session, model_cursor, index))
 
 
-def _settle(registry: ToolRegistry, call: ToolCall, key: str) -> str:
-    """Return the result of a call in doubt: by running it, if that does no harm, or by asking."""
+def _settled(registry: ToolRegistry, call: ToolCall, key: str) -> str | None:
+    """Return the result of a call in doubt: by running it, if that does no harm, or by asking. None: it did not run.
+
+    (Then it begins anew, with an intent. Two processes may have asked at the same time, and got the same answer. One of
+    the two appends conflicts, and only the other one's tool runs.)
+    """
     tool = registry.tools.get(call.name)
     if tool is None:
         raise InDoubt(call.name, call.arguments, key, "there is no tool of this name any more")
@@ -67,10 +71,10 @@ def _settle(registry: ToolRegistry, call: ToolCall, key: str) -> str:
         return registry.call(call, key)
     verdict, why = _ask(tool, key)
     match verdict:
-        case Happened(result):
+        case Happened(str(result)):
             return result
         case DidNotHappen():
-            return registry.call(call, key)
+            return None
         case _:
             raise InDoubt(call.name, call.arguments, key, why)
 
@@ -80,6 +84,7 @@ def _ask(tool: Tool, key: str) -> tuple[Verdict, str]:
     if tool.reconcile is None:
         return Unknown(), "the tool has no way to find out"
     try:
-        return tool.reconcile(key), "the tool cannot tell"
+        verdict = tool.reconcile(key)
     except Exception as error:
         return Unknown(), f"asking the tool failed: {type(error).__name__}: {error}"
+    return verdict, f"asked, the tool says {verdict!r}"

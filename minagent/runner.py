@@ -73,6 +73,11 @@ def run_with_log(agent: Agent, log: SessionLog, model: Model) -> State:
     state = log.state
     session, model.cursor, steps = state.session, state.model_cursor, state.steps
     while not session.answered:
-        step_once(agent, session, model, steps, log=log)
+        try:
+            step_once(agent, session, model, steps, log=log)
+        except OSError:
+            # The disk was full for a moment, perhaps. What a tool has said must not be forgotten with this session.
+            log.record(session, model.cursor)
+            raise
         log.compact_if_grown()
     return log.state

@@ -92,6 +92,8 @@ class Tool:
 
     def run(self, arguments: dict[str, Any], key: str | None) -> str:
         """Run the function on a copy of `arguments`; raise TypeError if they do not fit its signature."""
+        if KEY in arguments:
+            raise TypeError(f"{KEY!r} is not for the model to give")
         bound = self.signature.bind(**copy.deepcopy(arguments), **({KEY: key} if self.takes_key else {}))
         for name, value in bound.arguments.items():
             if name != KEY:

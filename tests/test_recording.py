@@ -234,15 +234,19 @@ def test_a_verdict_that_fits_nothing_is_refused():
         log.resolve("i1-9-9", DidNotHappen())
     with pytest.raises(InvalidValue, match=r"verdict: Happened\(result\), DidNotHappen\(\) or Unknown\(\), not 'yes'"):
         log.resolve("i1-2-0", "yes")  # type: ignore[arg-type]
-    with pytest.raises(InvalidValue, match=r"result\.content"):
-        log.resolve("i1-2-0", Happened(26))  # type: ignore[arg-type]
+    for no_text in (26, None):
+        with pytest.raises(InvalidValue, match="result: expected str"):
+            log.resolve("i1-2-0", Happened(no_text))  # type: ignore[arg-type]
     assert world.happened == []
     assert log.in_doubt() == {0: "i1-2-0"}
 
 
 @pytest.mark.parametrize(
     ("answer", "ran", "result"),
-    [(Happened("it was sent"), [], "it was sent"), (DidNotHappen(), ["mail 0 i1-2-0"], "mail 0 done")],
+    [
+        (Happened("it was sent"), [], "it was sent"),
+        (DidNotHappen(), ["append intent", "mail 0 i1-2-0"], "mail 0 done"),
+    ],
 )
 def test_a_tool_that_can_be_asked_is_asked(answer: Any, ran: list[str], result: str):
     """By the key, which is in the intent."""
@@ -262,8 +266,9 @@ def test_a_tool_that_can_be_asked_is_asked(answer: Any, ran: list[str], result: 
 @pytest.mark.parametrize(
     ("reconcile", "why"),
     [
-        (lambda _: Unknown(), "the tool cannot tell"),
-        (lambda _: None, "the tool cannot tell"),
+        (lambda _: Unknown(), r"asked, the tool says Unknown\(\)"),
+        (lambda _: None, "asked, the tool says None"),
+        (lambda _: Happened(26), r"asked, the tool says Happened\(result=26\)"),  # type: ignore[arg-type]
         (lambda _: 1 / 0, "asking the tool failed: ZeroDivisionError: division by zero"),
     ],
 )
@@ -448,3 +453,81 @@ def test_the_tools_of_a_writer_who_is_late_do_not_run():
     with pytest.raises(Conflict):
         step_once(world.agent, state.session, model, state.steps, log=second)
     assert world.happened == ["model"]
+
+
+def test_of_two_who_ask_the_tool_at_the_same_time_one_runs_it():
+    """Both are told that it did not happen; an append comes before the tool, and one of the two conflicts."""
+    world = World(calling("mail"), DONE, reconcile=lambda _: asked())
+    others: list[int] = []
+
+    def asked() -> DidNotHappen:
+        if not others:
+            others.append(1)
+            run_with_log(world.agent, world.resume(), WatchedModel(world.script, world.happened))
+        return DidNotHappen()
+
+    world.crash_after("mail")
+    with pytest.raises(Conflict):
+        run_with_log(world.agent, world.resume(), world.model)
+    assert [entry for entry in world.happened if entry.startswith("mail")] == ["mail 0 i1-2-0"]
+
+
+def test_an_interrupt_while_a_tool_is_asked_is_an_interrupt():
+    """And not a doubt."""
+
+    def interrupted(_: str) -> Any:
+        raise KeyboardInterrupt
+
+    world = World(calling("mail"), DONE, reconcile=interrupted)
+    world.crash_after("mail")
+    with pytest.raises(KeyboardInterrupt):
+        run_with_log(world.agent, world.resume(), world.model)
+
+
+def test_a_tool_that_only_reads_by_now_runs_again():
+    """It was declared otherwise when its intent was written: what it declares now counts."""
+    world = World(calling("mail"), DONE)
+    world.crash_after("mail")
+    registry = ToolRegistry()
+    registry.register(effect="read_only")(world.tool("mail"))
+    run_with_log(Agent(registry, ""), world.resume(), world.model)
+    assert world.happened[0] == "mail 0 i1-2-0"
+
+
+def test_a_verdict_on_the_second_call_is_its_result():
+    """Not that of the first: the ids differ here."""
+    calls = [ToolCall("first", "look", {"n": 0}), ToolCall("second", "mail", {"n": 1})]
+    world = World(Message("assistant", "", calls), DONE)
+    world.crash_after("mail")
+    log = world.resume()
+    log.resolve("i1-2-1", Happened("sent"))
+    assert log.state.session.messages[-1] == Message("tool", "sent", tool_call_id="second")
+
+
+def test_a_result_survives_a_disk_that_is_full_for_a_moment_in_run_with_log():
+    """The error is raised; the result is in the log, and the mail is not in doubt."""
+    world = World(calling("mail"), DONE)
+    log = world.begin()
+    world.happened.clear()
+    world.store.refuse_at = 1
+    with pytest.raises(OSError, match="No space left"):
+        run_with_log(world.agent, log, world.model)
+    assert run_with_log(world.agent, world.resume(), world.model).session.answered
+    assert [entry for entry in world.happened if entry.startswith("mail")] == ["mail 0 i1-2-0"]
+
+
+def test_an_answer_is_taken_in_as_a_copy():
+    """A model that uses one dictionary for all its calls does not change what was said before."""
+    arguments = {"n": 0}
+
+    class Careless(WatchedModel):
+        def complete(self, messages: Any, schemas: Any) -> Any:
+            arguments["n"] += 1
+            return super().complete(messages, schemas)
+
+    script = [Message("assistant", "", [ToolCall("c1", "charge", arguments)])] * 2
+    world = World(*script, DONE)
+    state = run_with_log(world.agent, world.begin(), Careless(world.script, world.happened))
+    found = [call.arguments["n"] for message in state.session.messages for call in message.tool_calls]
+    assert found == [1, 2]
+    assert world.resume().state.session == state.session

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from minagent import InvalidValue, ToolCall, ToolRegistry
+from minagent import EffectUnknown, InvalidValue, ToolCall, ToolRegistry, Unknown
 
 
 @pytest.fixture
@@ -196,3 +196,60 @@ def test_a_result_is_a_plain_str():
         return Colour("red")
 
     assert type(registry.call(ToolCall("c1", "colour", {}))) is str
+
+
+def test_a_key_is_given_by_the_log_and_by_nobody_else():
+    """The model never sees the parameter; if it gives the argument all the same, the tool does not run."""
+    registry, ran = ToolRegistry(), list[Any]()
+
+    @registry.register(effect="idempotent")
+    def pay(amount: int, *, idempotency_key: str | None) -> str:
+        ran.append(idempotency_key)
+        return f"paid {amount}"
+
+    @registry.register
+    def anything(**arguments: Any) -> str:
+        ran.append(arguments)
+        return "done"
+
+    parameters = registry.schemas()[0]["parameters"]
+    assert (list(parameters["properties"]), parameters["required"]) == (["amount"], ["amount"])
+    assert registry.call(ToolCall("c1", "pay", {"amount": 1}), "k1") == "paid 1"
+    assert registry.call(ToolCall("c1", "pay", {"amount": 1})) == "paid 1"
+    assert ran == ["k1", None]
+    for name in ("pay", "anything"):
+        said = registry.call(ToolCall("c1", name, {"amount": 1, "idempotency_key": "mine"}), "k1")
+        assert said == "error: TypeError: 'idempotency_key' is not for the model to give"
+    assert ran == ["k1", None]
+
+
+@pytest.mark.parametrize("effect", ["read_only", "idempotent", "non_idempotent"])
+def test_only_a_tool_that_can_find_its_call_again_can_be_asked(effect: Any):
+    """It has to know the key, and the question must make sense."""
+    registry = ToolRegistry()
+
+    def without_key() -> str:
+        return ""
+
+    def with_key(*, idempotency_key: str) -> str:
+        return idempotency_key
+
+    with pytest.raises(InvalidValue, match=r"tools\.without_key\.reconcile: is for a non_idempotent tool"):
+        registry.register(effect=effect, reconcile=lambda _: Unknown())(without_key)
+    if effect == "non_idempotent":
+        registry.register(effect=effect, reconcile=lambda _: Unknown())(with_key)
+    else:
+        with pytest.raises(InvalidValue, match=r"tools\.with_key\.reconcile"):
+            registry.register(effect=effect, reconcile=lambda _: Unknown())(with_key)
+
+
+def test_a_tool_that_cannot_tell_says_so_by_an_exception():
+    """EffectUnknown is no result: the log has to know of it."""
+    registry = ToolRegistry()
+
+    @registry.register
+    def pay() -> str:
+        raise EffectUnknown("no answer")
+
+    with pytest.raises(EffectUnknown):
+        registry.call(ToolCall("c1", "pay", {}))

@@ -7,7 +7,7 @@ To die *at* a point is to die just before what it is named for:
     tool      run a tool
     result    take its result in: it has had its effect
     write     write to a file
-    half      the same, when half of the bytes are in the file
+    half      write the other half of the bytes
     fsync     force what was written to the disk
     rename    give a file its name
     insert    add a row to a database
@@ -54,11 +54,10 @@ class CrashPoints:
         self._die_at, self._die = die_at, die
         self.real = die is die_by_signal
 
-    def about_to(self, name: str, dying: Callable[[], object] = lambda: None) -> None:
-        """Come to a point. `dying` is what is still done if the process dies here."""
+    def about_to(self, name: str) -> None:
+        """Come to a point."""
         self.names.append(name)
         if len(self.names) == self._die_at:
-            dying()
             self._die()
 
     def check_alive(self) -> None:
@@ -91,10 +90,11 @@ class _WatchedOs:
         return getattr(os, name)
 
     def write(self, descriptor: int, data: bytes) -> int:
-        """Write, in two halves if the process dies between them."""
+        """Write in two halves: a process can be killed between them."""
         self._points.about_to("write")
-        self._points.about_to("half", lambda: os.write(descriptor, data[: len(data) // 2]))
-        return os.write(descriptor, data)
+        written = os.write(descriptor, data[: len(data) // 2])
+        self._points.about_to("half")
+        return written + os.write(descriptor, data[written:])
 
     def fsync(self, descriptor: int) -> None:
         """Force to disk; an imagined process need not, since the machine goes on."""

@@ -58,7 +58,10 @@ class PaymentService:
         )
         self.close: Callable[[], Any] = weakref.finalize(self, _stop, self._process)
         """End the process; its database stays. So does the end of Python."""
-        self.port = int(cast(IO[bytes], self._process.stdout).readline())
+        said = cast(IO[bytes], self._process.stdout).readline()
+        if not said:
+            raise RuntimeError("the payment service did not start; it says why on stderr")
+        self.port = int(said)
         self.send = sender(self.port)
 
     def __enter__(self) -> Self:
@@ -115,6 +118,8 @@ class _Server(HTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     server: _Server
+    timeout = TIMEOUT
+    """For a client that connects and then says nothing: the others wait behind him."""
 
     def do_GET(self) -> None:
         self._answer()
@@ -123,18 +128,22 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer()
 
     def _answer(self) -> None:
+        loses, self.server.loses_next_answer = self.server.loses_next_answer, False
+        try:
+            status, answer = self._answered()
+            self.server.database.commit()
+        except Exception as error:
+            self.server.database.rollback()  # else the next request would commit half of this one
+            status, answer = 400, {"error": f"{type(error).__name__}: {error}"}
+        if not loses:
+            self._say(status, answer)
+
+    def _answered(self) -> Answer:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if self.path == "/lose-next-answer":
             self.server.loses_next_answer = True
-            self._say(200, {})
-            return
-        status, answer = self.server.payments.answer(
-            Request(self.command, self.path, body, self.headers["Idempotency-Key"])
-        )
-        self.server.database.commit()
-        loses, self.server.loses_next_answer = self.server.loses_next_answer, False
-        if not loses:
-            self._say(status, answer)
+            return 200, {}
+        return self.server.payments.answer(Request(self.command, self.path, body, self.headers["Idempotency-Key"]))
 
     def _say(self, status: int, answer: dict[str, Any]) -> None:
         data = json.dumps(answer).encode()

@@ -32,11 +32,13 @@ from minagent.tools import Verdict
 
 KEPT_HOURS = 24
 LONGEST_KEY = 255
+LARGEST_AMOUNT = 1_000_000
 
 TABLES = (
     "charges (id INTEGER PRIMARY KEY, customer_order TEXT, amount INTEGER, reference TEXT)",
     "keys (key TEXT PRIMARY KEY, request BLOB, answer TEXT, hours REAL)",
     "requests (charge INTEGER)",
+    "clock (hours REAL)",
 )
 
 Answer = tuple[int, dict[str, Any]]
@@ -62,8 +64,6 @@ class Payments:
 
     def __init__(self, database: sqlite3.Connection) -> None:
         self.database = database
-        self.hours = 0.0
-        """What the service's clock says."""
         for table in TABLES:
             database.execute(f"CREATE TABLE IF NOT EXISTS {table}")
 
@@ -75,13 +75,22 @@ class Payments:
             case "GET", "/charges":
                 return 200, {"charges": self.charges(request.body["reference"])}
             case "POST", "/forget":
-                for table in ("charges", "keys", "requests"):
+                for table in ("charges", "keys", "requests", "clock"):
                     self.database.execute(f"DELETE FROM {table}")  # noqa: S608 - no input in it
                 return 200, {}
             case "POST", "/clock":
-                self.hours += request.body["hours"]
+                self.let_pass(request.body["hours"])
                 return 200, {}
         return 404, {"error": f"there is no {request.method} {request.path}"}
+
+    @property
+    def hours(self) -> float:
+        """What the service's clock says."""
+        return float(self.database.execute("SELECT total(hours) FROM clock").fetchone()[0])
+
+    def let_pass(self, hours: float) -> None:
+        """Put the clock forward."""
+        self.database.execute("INSERT INTO clock VALUES (?)", (hours,))
 
     def charges(self, reference: str | None = None) -> list[dict[str, Any]]:
         """Return the charges with this reference, or all of them, oldest first."""
@@ -121,10 +130,10 @@ class Payments:
 
 def _refusal(body: dict[str, Any], key: str | None) -> str:
     """Return why a request is refused as it stands, if it is."""
-    if not isinstance(body.get("order"), str) or not isinstance(body.get("amount"), int):
+    if not isinstance(body.get("order"), str) or type(body.get("amount")) is not int:
         return "a charge needs an order, a text, and an amount, a whole number"
-    if body["amount"] < 1:
-        return "the amount must be at least 1"
+    if not 1 <= body["amount"] <= LARGEST_AMOUNT:
+        return f"the amount must be at least 1, and at most {LARGEST_AMOUNT}"
     if key is not None and not 0 < len(key) <= LONGEST_KEY:
         return f"a key has 1 to {LONGEST_KEY} characters"
     return ""

@@ -28,10 +28,9 @@ class RealCrashes(Lives):
     """The helper and the payment service. Use it in a `with` statement."""
 
     def __enter__(self) -> Self:
-        super().__enter__()
         self._folder = tempfile.TemporaryDirectory(prefix="minagent-")
-        self.service = PaymentService(Path(self._folder.name))
-        return self
+        self.service = PaymentService(Path(self._folder.name))  # goes with this object, if the helper does not start
+        return super().__enter__()
 
     def __exit__(self, *error: object) -> None:
         super().__exit__(*error)

@@ -181,8 +181,8 @@ class Life:
         payments = Payments(database)
 
         def send(request: Any) -> Any:
-            database.execute("BEGIN IMMEDIATE")
-            return payments.answer(request)
+            with store.effect():
+                return payments.answer(request)
 
         self.client.send = send
         if not self.points.real:

@@ -182,10 +182,13 @@ class FileStore:
             self._forget_open()
 
     def _forget_open(self) -> None:
-        files, self._open = self._open, None
+        files = self._open
         if files is not None:
-            files.close_log()
-            _close(files.lock)
+            try:
+                files.close_log()
+            finally:  # an interrupt here must not leave the lock held by nobody
+                self._open = None
+                _close(files.lock)
 
     def _locked(self, session_id: str, action: Callable[[_Open], Result]) -> Result:
         """Do something with the files of a session, while nobody else does."""

@@ -7,8 +7,9 @@
 Records are written in the same transaction as the length that they make, and only if that was the one expected. So of
 two writers, one conflicts.
 
-A tool whose effect is a row in the same database needs neither intent nor key. It begins a transaction on `connection`
-and leaves it open: the append of its result commits both, or a crash undoes both.
+A tool whose effect is a row in the same database needs neither intent nor key. It writes the row in the context of
+`effect`, which leaves its transaction open: the append of its result commits both, or a crash undoes both. Reads in
+between commit nothing. (This is for one thread: another one's append would commit it.)
 
 Source: chapter 7.3.9.
 """
@@ -42,17 +43,39 @@ class SqliteStore:
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
-        self.connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
         self._lock = threading.RLock()
-        # Writers append to a log beside the database, with one fsync for each transaction.
-        self.connection.execute("PRAGMA journal_mode = WAL")
-        self.connection.execute("PRAGMA synchronous = FULL")
+        self._has_effect = False
+        """Whether a tool's effect waits in an open transaction."""
+        self._lost_effect = False
+        try:
+            self.connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+            # Writers append to a log beside the database, with one fsync for each transaction.
+            self.connection.execute("PRAGMA journal_mode = WAL")
+            self.connection.execute("PRAGMA synchronous = FULL")
+        except sqlite3.Error as error:
+            raise OSError(f"SQLite cannot open {path}: {error}") from error
         with self._transaction() as database:
             for table in TABLES:
                 database.execute(table)
 
+    @contextlib.contextmanager
+    def effect(self) -> Iterator[sqlite3.Connection]:
+        """A transaction for what a tool does in this database. The next append commits it; an exception undoes it."""
+        with self._lock:
+            self._clean_up()
+            if self._has_effect:  # of a tool that was interrupted
+                self.connection.execute("ROLLBACK")
+            self.connection.execute("BEGIN IMMEDIATE")
+            self._has_effect = True
+            try:
+                yield self.connection
+            except BaseException:
+                self.connection.execute("ROLLBACK")
+                self._has_effect = False
+                raise
+
     def append(self, session_id: str, records: Sequence[bytes], expected_length: int) -> None:
-        """Add records to the end of a log, and commit what was begun on `connection` before."""
+        """Add records to the end of a log, and commit the effect of a tool that waits for it."""
         session = _key(session_id)
         with self._transaction() as database:
             first, length = self._head(session)
@@ -64,7 +87,7 @@ class SqliteStore:
     def read(self, session_id: str, since: int = 0) -> Records:
         """Return the records from number `since` on, or from the first that is left."""
         session = _key(session_id)
-        with self._transaction() as database:
+        with self._reading() as database:
             first, length = self._head(session)
             start = min(max(since, first), length)
             query = "SELECT line FROM records WHERE session = ? AND number >= ? ORDER BY number"
@@ -94,7 +117,7 @@ class SqliteStore:
     def checkpoints(self, session_id: str) -> list[tuple[int, bytes]]:
         """Return the checkpoints with their numbers, the newest first."""
         session = _key(session_id)
-        with self._transaction() as database:
+        with self._reading() as database:
             first, _ = self._head(session)
             query = "SELECT number, document FROM checkpoints WHERE session = ? AND number >= ? ORDER BY number DESC"
             return database.execute(query, (session, first)).fetchall()
@@ -111,7 +134,7 @@ class SqliteStore:
 
     def sessions(self) -> list[str]:
         """Return the ids of all sessions that have records, sorted."""
-        with self._transaction() as database:
+        with self._reading() as database:
             found = database.execute("SELECT session FROM sessions WHERE length > first")
             return sorted(session.decode("utf-8", "surrogatepass") for (session,) in found)
 
@@ -128,26 +151,71 @@ class SqliteStore:
         self.connection.execute("INSERT OR REPLACE INTO sessions VALUES (?, ?, ?)", (session, first, length))
 
     @contextlib.contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """All or nothing of what is done in this context, and of what was begun before it."""
-        with self._lock:
-            try:
-                if not self.connection.in_transaction:
-                    self.connection.execute("BEGIN IMMEDIATE")
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """One view of the database for all that is read in this context. It commits nothing."""
+        with self._lock, _as_os_error():
+            self._clean_up()
+            if self._has_effect:
                 yield self.connection
-                self.connection.execute("COMMIT")
-            except BaseException as error:
-                self._roll_back(error)
-                if isinstance(error, sqlite3.Error):
-                    raise OSError(f"SQLite: {error}") from error
-                raise
+                return
+            self.connection.execute("BEGIN")
+            try:
+                yield self.connection
+            finally:
+                self.connection.execute("ROLLBACK")
 
-    def _roll_back(self, why: BaseException) -> None:
-        try:
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        """All or nothing of what is done in this context, together with the effect of a tool."""
+        with self._lock, _as_os_error():
+            self._clean_up()
+            self.connection.execute("SAVEPOINT changes" if self._has_effect else "BEGIN IMMEDIATE")
+            try:
+                yield self.connection
+            except BaseException:
+                self._undo()
+                raise
+            try:
+                self.connection.execute("COMMIT")
+            except sqlite3.Error as error:
+                # It may be in the file, though it could not be forced to the disk.
+                self._undo()
+                raise AppendUnknown(f"SQLite could not commit: {error}") from error
+            except BaseException:  # an interrupt, before the commit or after it
+                if self.connection.in_transaction:
+                    self._undo()
+                else:
+                    self._has_effect = False
+                raise
+            self._has_effect = False
+
+    def _undo(self) -> None:
+        """Undo what was done in a transaction, and keep the effect that waits, if the database has kept it."""
+        if not self._has_effect:
             if self.connection.in_transaction:
                 self.connection.execute("ROLLBACK")
-        except sqlite3.Error as error:
-            raise AppendUnknown(f"an append failed, and so did undoing it: {error}") from why
+        elif self.connection.in_transaction:
+            self.connection.execute("ROLLBACK TO changes")
+            self.connection.execute("RELEASE changes")
+        else:
+            # A full disk makes SQLite roll back everything. The tool has said that it did its work, and its result may
+            # be in a session in memory: nothing must be written down there any more.
+            self._lost_effect = True
+
+    def _clean_up(self) -> None:
+        """Undo what two interrupts, one after the other, have left; refuse to go on after a lost effect."""
+        if self._lost_effect:
+            raise OSError("a tool's effect was undone with the append of its result: open the store anew, and resume")
+        if self.connection.in_transaction and not self._has_effect:
+            self.connection.execute("ROLLBACK")
+
+
+@contextlib.contextmanager
+def _as_os_error() -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise OSError(f"SQLite: {error}") from error
 
 
 def _key(session_id: str) -> bytes:

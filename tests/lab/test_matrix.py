@@ -138,7 +138,7 @@ def test_a_key_that_has_expired_is_worth_nothing(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(Payments, "__init__", watched)
 
     def a_day_later(_: Path) -> None:
-        payments[-1].hours += 24
+        payments[-1].let_pass(24)
 
     after_the_effect = POINTS["log, keys"][0].index("result") + 1
     assert run(VARIANTS["log, keys"], STANDARD, [after_the_effect])[1].repeated == 0

@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -110,3 +111,56 @@ def test_other_requests_are_not_found(service: PaymentService):
     assert service.send(Request("POST", "/refunds", {})) == (404, {"error": "there is no POST /refunds"})
     status, _ = service.send(Request("POST", "/charges", {"order": "lamp"}))
     assert (status, service.charges()) == (400, [])
+
+
+def test_an_expired_key_is_kept_anew(service: PaymentService, client: PaymentClient):
+    """From the new request on."""
+    client.charge("lamp", 26, key="k1")
+    service.let_pass(30)
+    for _ in range(2):
+        client.charge("lamp", 26, key="k1")
+    assert len(service.charges()) == 2
+
+
+def test_the_clock_does_not_begin_again_with_the_process(tmp_path: Path):
+    """A key lives 24 hours, whatever the service does meanwhile."""
+    with PaymentService(tmp_path) as service:
+        PaymentClient(service.send).charge("lamp", 26, key="k1")
+        service.let_pass(25)
+    with PaymentService(tmp_path) as service:
+        PaymentClient(service.send).charge("lamp", 26, key="k1")
+        assert len(service.charges()) == 2
+
+
+def test_forgetting_forgets_keys_too(service: PaymentService, client: PaymentClient):
+    """The next run begins with nothing."""
+    client.charge("lamp", 26, key="k1")
+    service.forget()
+    client.charge("chair", 80, key="k1")
+    assert service.charges() == [{"id": 1, "order": "chair", "amount": 80}]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        [],
+        {"order": "lamp", "amount": True},
+        {"order": "lamp", "amount": 2**70},
+        {"order": "\ud83d", "amount": 26},
+        {"order": "lamp", "amount": 26, "reference": [1]},
+        {"order": "lamp", "amount": 26, "more": float("nan")},
+    ],
+)
+def test_what_makes_no_sense_is_refused_and_leaves_nothing(service: PaymentService, client: PaymentClient, body: Any):
+    """Not even a half that the next request would commit."""
+    status, answer = service.send(Request("POST", "/charges", body, "k1"))
+    assert status == 400
+    assert answer["error"]
+    client.charge("lamp", 26, key="k1")
+    assert (service.charges(), service.requests()) == ([LAMP], 1)
+
+
+def test_a_service_that_does_not_start_says_so(tmp_path: Path):
+    """Its folder is not there."""
+    with pytest.raises(RuntimeError, match="the payment service did not start"):
+        PaymentService(tmp_path / "nowhere")

@@ -42,3 +42,16 @@ def test_nothing_stays_behind():
     with RealCrashes() as real:
         helper, service = real._helper, real.service._process
     assert None not in (helper.poll(), service.poll())
+
+
+def test_without_a_service_no_helper_is_started(monkeypatch: pytest.MonkeyPatch):
+    """Else nobody would end it."""
+
+    def refuse(*_: object) -> None:
+        raise RuntimeError("the payment service did not start")
+
+    monkeypatch.setattr("minagent.lab.real_crashes.PaymentService", refuse)
+    real = RealCrashes()
+    with pytest.raises(RuntimeError, match="did not start"):
+        real.__enter__()
+    assert not hasattr(real, "_helper")

@@ -1,6 +1,7 @@
 """The file store on a bad day: killed and failing at each file call, torn tails, and several processes at once."""
 
 import errno
+import fcntl
 import os
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import pytest
 
 from minagent.errors import AppendUnknown, Conflict, LogDamaged
 from minagent.lab.file_calls import NO_STRIKE, Ended, Fault, Helper, Strike
-from minagent.stores.file import FileStore
+from minagent.stores.file import FileStore, _Open
 from tests.conftest import ROOT
 from tests.stores.appending import append_all
 
@@ -266,3 +267,22 @@ def test_a_reader_never_sees_half_a_record(tmp_path: Path):
             lengths.append(records.length)
     assert lengths == sorted(lengths)
     assert store.read("demo").length == 300
+
+
+def test_two_interrupts_leave_the_lock_to_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """The second one comes while the files are closed after the first; nobody must wait for ever then."""
+    store = FileStore(tmp_path)
+    store.append("demo", [b"1"], 0)
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("minagent.stores.file.append_or_undo", interrupt)
+        patched.setattr(_Open, "close_log", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            store.append("demo", [b"2"], 1)
+    lock = os.open(tmp_path / "demo.lock", os.O_RDWR)
+    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    os.close(lock)
+    store.append("demo", [b"2"], 1)
