@@ -142,10 +142,10 @@ class _BackOnError:
 
 
 def _ask(agent: Agent, model: Model, messages: list[Message]) -> Reply:
-    """Ask the model, and add its answer to the messages."""
+    """Ask the model, and add a copy of its answer to the messages: whoever made it may change its arguments."""
     reply = model.complete(list(messages), agent.registry.schemas())
     _check_answer(reply.message, len(messages))
-    messages.append(Message.from_json(reply.message.to_json()))  # a copy: whoever made it may change its arguments
+    messages.append(Message.from_json(reply.message.to_json()))
     return reply
 
 

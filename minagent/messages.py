@@ -10,7 +10,6 @@ The JSON form of the four roles. What is not set is left out:
 Source: chapters 7.2 and 7.3.7.
 """
 
-import copy
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from itertools import takewhile
 from typing import Any, Literal
 
 from minagent.errors import InvalidMessages, InvalidValue
-from minagent.plain_json import check_storable, require, require_keys
+from minagent.plain_json import check_storable, copied, require, require_keys
 
 ROLES = ("system", "user", "assistant", "tool")
 
@@ -34,7 +33,7 @@ class ToolCall:
 
     def to_json(self) -> dict[str, Any]:
         """Return the plain JSON form. It shares nothing with this object."""
-        return {"id": self.id, "name": self.name, "arguments": copy.deepcopy(self.arguments)}
+        return {"id": self.id, "name": self.name, "arguments": copied(self.arguments)}
 
     @classmethod
     def from_json(cls, value: Any, path: str = "tool_call") -> "ToolCall":
@@ -43,7 +42,7 @@ class ToolCall:
         return cls(
             require(fields["id"], str, f"{path}.id"),
             require(fields["name"], str, f"{path}.name"),
-            copy.deepcopy(require(fields["arguments"], dict, f"{path}.arguments")),
+            copied(require(fields["arguments"], dict, f"{path}.arguments")),
         )
 
 

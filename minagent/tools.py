@@ -20,7 +20,7 @@ key, and looks. It returns a *verdict*:
 Source: chapters 7.1, 7.3.1 and 7.3.6.
 """
 
-import copy
+import functools
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -28,6 +28,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, overload
 
 from minagent.errors import EffectUnknown, InvalidValue
 from minagent.messages import ToolCall
+from minagent.plain_json import copied
 
 Effect = Literal["read_only", "idempotent", "non_idempotent"]
 ToolFunction = TypeVar("ToolFunction", bound=Callable[..., Any])
@@ -71,8 +72,9 @@ class Tool:
     signature: inspect.Signature
     reconcile: Reconcile | None = None
 
+    @functools.cached_property
     def schema(self) -> dict[str, Any]:
-        """Return what the model is told: name, description, and parameters as JSON schema."""
+        """What the model is told: name, description, and parameters as JSON schema."""
         parameters = [p for p in self.signature.parameters.values() if p.name != KEY]
         named = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
         return {
@@ -94,7 +96,7 @@ class Tool:
         """Run the function on a copy of `arguments`; raise TypeError if they do not fit its signature."""
         if KEY in arguments:
             raise TypeError(f"{KEY!r} is not for the model to give")
-        bound = self.signature.bind(**copy.deepcopy(arguments), **({KEY: key} if self.takes_key else {}))
+        bound = self.signature.bind(**copied(arguments), **({KEY: key} if self.takes_key else {}))
         for name, value in bound.arguments.items():
             if name != KEY:
                 _check_type(self.signature.parameters[name], value)
@@ -178,7 +180,7 @@ class ToolRegistry:
 
     def schemas(self) -> list[dict[str, Any]]:
         """Return the schemas of all tools, in the order of registration, as the model is given them."""
-        return [tool.schema() for tool in self.tools.values()]
+        return [copied(tool.schema) for tool in self.tools.values()]
 
     def effects(self, tool_calls: Sequence[ToolCall]) -> tuple[Effect, ...]:
         """Return the effect of each call. That of an unknown tool, which cannot run, is "read_only"."""

@@ -30,6 +30,7 @@ LAYERS: list[set[str]] = [
     {""},
     {
         "lab",
+        "lab.child_kernel",
         "lab.crash_points",
         "lab.damage",
         "lab.environment",
@@ -43,15 +44,16 @@ LAYERS: list[set[str]] = [
     {"lab.file_calls", "lab.lives", "lab.payment_service"},
     {"lab.simulate", "lab.theory", "lab.variants"},
     {"lab.faults", "lab.kernel_state", "lab.matrix", "lab.phases"},
-    {"lab.power_loss", "lab.real_crashes", "lab.trials", "lab.worker"},
+    {"lab.disk", "lab.power_loss", "lab.real_crashes", "lab.trials", "lab.worker"},
+    {"lab.agent_process", "lab.score"},
     {"lab.crashlab", "lab.explorer"},
     {"lab.widgets"},
-    {"lab.crash_replay", "lab.explorer_widget"},
+    {"lab.crash_lab_widget", "lab.crash_replay", "lab.explorer_widget", "lab.own_kernel"},
 ]
 """From the ground up. The root package is the empty name: it gathers the core, and only the lab imports it."""
 
 OTHER_STORES = {"stores.sql"}
-LAB_ONLY = {"ipywidgets", "matplotlib", "numpy"}
+LAB_ONLY = {"ipywidgets", "jupyter_client", "matplotlib", "numpy"}
 
 
 def name_of(path: Path) -> str:
@@ -147,13 +149,13 @@ def lines_of(names: set[str]) -> int:
 
 
 def test_core_and_lab_can_be_read_in_an_evening():
-    """Lines of code, docstrings apart: 1,650 for core, log and file store, 500 for other stores, 2,400 for the lab.
+    """Lines of code, docstrings apart: 1,650 for core, log and file store, 500 for other stores, 3,000 for the lab.
 
     (The package's own list of names is an index, and not counted.)
     """
     lab = {name_of(path) for path in MODULES if name_of(path).startswith("lab")}
     assert lines_of({name_of(path) for path in MODULES} - lab - OTHER_STORES - {""}) <= 1650
-    assert lines_of(lab) <= 2400
+    assert lines_of(lab) <= 3000
     assert lines_of(OTHER_STORES) <= 500
 
 

@@ -13,48 +13,29 @@ Each action returns a sentence that says what happened; `events` keeps them all.
 
 import shutil
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from minagent.checkpoint import recover_checkpoint
-from minagent.document import decode
+from minagent import FileStore, SessionLog, recover_checkpoint
 from minagent.errors import CheckpointError, CheckpointMissing
-from minagent.generations import numbered
-from minagent.lab.example import ExampleName
+from minagent.lab.disk import StoredFile, drop_unforced, in_short, logged, stored_files
+from minagent.lab.example import EXAMPLES, ExampleName
 from minagent.lab.ledger import Ledger
-from minagent.lab.phases import Phase
-from minagent.lab.worker import CHECKPOINT, LEDGER, Recording, Report, Worker, WorkerDied
+from minagent.lab.phases import CHECKPOINT, DOING, LEDGER, SESSION, Phase, Recording, Report
+from minagent.lab.score import Score, Tally, phases_of
+from minagent.lab.worker import Worker, WorkerDied
+from minagent.tools import Verdict
 
-State = Literal["ready", "running", "dead", "done"]
-Verdict = Literal["good", "bad"]
+State = Literal["ready", "running", "in doubt", "dead", "done"]
 
-DOING: dict[Phase, str] = {
-    "model": "ask the model",
-    "tool": "run the tool",
-    "result": "take the result in",
-    "save": "save",
+WAY_ON: dict[State, str] = {
+    "ready": "Step",
+    "running": "Step, Run or Crash",
+    "in doubt": "It happened, It did not or Nobody knows",
+    "dead": "Resume",
+    "done": "Reset",
 }
-"""What each phase does, in the order of a step."""
-
-WAY_ON: dict[State, str] = {"ready": "Step", "running": "Step, Run or Crash", "dead": "Resume", "done": "Reset"}
 """What to press next in each state."""
-
-
-@dataclass(frozen=True)
-class StoredFile:
-    """One file on the disk."""
-
-    name: str
-    size: int
-    """In bytes."""
-    verdict: Verdict
-    """Whether it loads: "good" or "bad"."""
-    messages: int
-    """How many messages it holds; 0 if it is bad."""
-
-    def __str__(self) -> str:
-        return f"{self.name}: {self.size} bytes, {self.verdict}, {self.messages} messages"
 
 
 class NotNow(Exception):
@@ -80,11 +61,25 @@ class CrashLab:
         self.process: Worker | None = None
         """The newest process; it is alive in state "running" only."""
         self.events: list[str] = []
+        self.tally = Tally(recording, EXAMPLES[example])
 
     @property
     def phases(self) -> list[Phase]:
         """The phases of a step, in order."""
-        return [phase for phase in DOING if phase != "save" or self.recording != "nothing"]
+        stops = {phase for _, phase in self.points}
+        return [phase for phase in DOING if phase in stops]
+
+    @property
+    def score(self) -> Score:
+        """What the crashes so far have done."""
+        return self.tally.score(self.ledger)
+
+    @property
+    def points(self) -> list[tuple[int, Phase]]:
+        """Every place at which a process of an undisturbed run stops: step and phase."""
+        example = EXAMPLES[self.example]
+        steps = range(len(example.script))
+        return [(step, phase) for step in steps for phase in phases_of(self.recording, example, step)]
 
     @property
     def report(self) -> Report | None:
@@ -96,6 +91,7 @@ class CrashLab:
         if self.state == "ready":
             return self._start("A process starts.")
         worker = self._living("step")
+        stood = worker.report
         try:
             worker.proceed()
         except WorkerDied as error:
@@ -105,6 +101,8 @@ class CrashLab:
             worker.kill()  # an interrupt, perhaps between "go" and the answer: where it stands is not known any more
             self.state = "dead"
             raise
+        if stood is not None and stood.phase == "model":
+            self.tally.model_was_asked(stood.step)
         return self._say_where("")
 
     def run_to(self, step: int, phase: Phase) -> str:
@@ -124,10 +122,34 @@ class CrashLab:
     def crash(self) -> str:
         """Kill the process with SIGKILL where it stands."""
         worker = self._living("crash")
-        stood = _where(worker.report)
         worker.kill()
+        return self._died(worker, "Crashed by SIGKILL. It stood at {}. Its memory is gone.")
+
+    def tear(self) -> str:
+        """Let the process die in the middle of what it is about to write: half of the bytes are in the file."""
+        worker = self._living("crash")
+        if worker.report is None or worker.report.phase not in ("plan", "save"):
+            raise NotNow("Nothing is being written now. Step to plan or save first.")
+        worker.tear()
+        return self._died(worker, "Crashed by SIGKILL at {}, when half of it was written.")
+
+    def cut_power(self) -> str:
+        """Kill the process, in mid-write if it is about to write, and take away what was not forced to the disk.
+
+        The power of this machine stays on: this is a model of what a power cut does.
+        """
+        worker = self._living("crash")
+        if worker.report is not None and worker.report.phase in ("plan", "save"):
+            worker.tear()
+        worker.kill()
+        drop_unforced(self.folder)
+        return self._died(worker, "Power cut (a model). It stood at {}. What was not forced to the disk is gone.")
+
+    def _died(self, worker: Worker, said: str) -> str:
         self.state = "dead"
-        return self._say(f"Crashed by SIGKILL. It stood at {stood}. Its memory is gone.")
+        if worker.report is not None:
+            self.tally.crashed(worker.report, self.folder)
+        return self._say(said.format(_where(worker.report)))
 
     def resume(self) -> str:
         """Start a new process after a crash. It loads what the disk holds, or begins anew if that is nothing."""
@@ -135,26 +157,41 @@ class CrashLab:
             raise NotNow(f"There is nothing to resume: the process is {self.state}. Press {WAY_ON[self.state]}.")
         return self._start(f"Resumed in a new process, {self._what_loads()}.")
 
+    def resolve(self, verdict: Verdict) -> str:
+        """Record what became of the call in doubt, and go on in a new process."""
+        if self.state != "in doubt" or self.process is None or self.process.report is None:
+            raise NotNow(f"Nothing is in doubt. Press {WAY_ON[self.state]}.")
+        key = self.process.report.doubt
+        self.process.kill()
+        self.state = "dead"
+        SessionLog.resume(FileStore((self.folder / CHECKPOINT).parent), SESSION, writer="person").resolve(key, verdict)
+        return self._start(f"Recorded: {verdict}. Resumed in a new process.")
+
     def reset(self) -> str:
         """Bring back the start: no process, an empty disk, a world that saw nothing."""
         self.close()
         shutil.rmtree(self.folder, ignore_errors=True)
         self.events.clear()
+        self.tally = Tally(self.recording, EXAMPLES[self.example])
         self.state = "ready"
         return self._say("Reset: no process, an empty disk, an empty ledger.")
 
+    def choose(self, recording: Recording, example: ExampleName) -> str:
+        """Begin anew with another way of recording, or with other tools."""
+        self.recording, self.example = recording, example
+        self.reset()
+        return self._say(f"Chosen: {recording}; {example}. {self.events.pop()}")
+
     def close(self) -> None:
         """Leave no process behind."""
-        if self.process is not None and self.state == "running":
+        if self.process is not None and self.state in ("running", "in doubt"):
             self.process.kill()
             self.state = "dead"
         self.process = None
 
     def files(self) -> list[StoredFile]:
-        """Return the checkpoints on the disk, the newest first, each checked as loading it would check it."""
-        path = self.folder / CHECKPOINT
-        older = [file for file in numbered(path).values() if not (path.exists() and path.samefile(file))]
-        return [_examine(file) for file in (path, *older) if file.exists()]
+        """Return what is on the disk, the newest first, each checked as loading it would check it."""
+        return stored_files(self.folder)
 
     def __str__(self) -> str:
         """Return the three panels as text, without what differs from run to run (the pid)."""
@@ -162,7 +199,7 @@ class CrashLab:
         effects = [effect["name"] + " (again)" * bool(effect["repeat"]) for effect in self.ledger.effects()]
         return "\n".join([
             f"process  {self.state}{_knows(self.report)}",
-            f"disk     {_disk(self.files())}",
+            f"disk     {in_short(self.files())}",
             f"world    {', '.join(effects) or 'no effects'}; model calls paid: {bill.calls}, {bill.tokens} tokens",
         ])  # fmt: skip
 
@@ -172,6 +209,8 @@ class CrashLab:
         return self._say_where(said)
 
     def _what_loads(self) -> str:
+        if self.recording.startswith("log"):
+            return "from the log" if logged(self.folder) is not None else "from the first question"
         try:
             _, report = recover_checkpoint(self.folder / CHECKPOINT)
         except CheckpointMissing:
@@ -186,10 +225,13 @@ class CrashLab:
         return self.process
 
     def _say_where(self, said: str) -> str:
-        if self.process is not None and self.process.report is None:
+        report = None if self.process is None else self.process.report
+        if report is None:
             self.state = "done"
             return self._say(f"{said} Done: the process has ended by itself.".strip())
-        return self._say(f"{said} Now at {_where(self.report)}.".strip())
+        if report.phase == "doubt":
+            self.state = "in doubt"
+        return self._say(f"{said} Now at {report}.".strip())
 
     def _say(self, sentence: str) -> str:
         self.events.append(sentence)
@@ -197,7 +239,7 @@ class CrashLab:
 
 
 def _where(report: Report | None) -> str:
-    return "no step" if report is None else f"step {report.step}, about to {DOING[report.phase]}"
+    return "no step" if report is None else str(report)
 
 
 def _knows(report: Report | None) -> str:
@@ -205,18 +247,3 @@ def _knows(report: Report | None) -> str:
         return ""
     trace = ", ".join(report.trace) or "empty"
     return f" at {_where(report)}; {report.messages} messages, cursor {report.cursor}, trace: {trace}"
-
-
-def _disk(files: list[StoredFile]) -> str:
-    if not files:
-        return "empty"
-    older = ", ".join(f"{file.name.rpartition('.')[2]} {file.verdict}" for file in files[1:])
-    return f"{files[0]}; older: {older}" if older else str(files[0])
-
-
-def _examine(path: Path) -> StoredFile:
-    data = path.read_bytes()
-    try:
-        return StoredFile(path.name, len(data), "good", len(decode(data).session.messages))
-    except CheckpointError:
-        return StoredFile(path.name, len(data), "bad", 0)

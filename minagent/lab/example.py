@@ -15,6 +15,7 @@ from minagent import (
     Checkpoint,
     CheckpointMissing,
     Message,
+    Session,
     ToolCall,
     ToolRegistry,
     init_session,
@@ -79,13 +80,16 @@ class Example:
             registry.register(effect=effect)(function)
         return Agent(registry, self.system_prompt)
 
+    def begin(self, agent: Agent) -> Session:
+        """Return a new session on this task."""
+        return init_session(agent, self.task, session_id="demo", created_at="2026-01-01T00:00:00Z")
+
     def begin_or_resume(self, agent: Agent, path: Path) -> Checkpoint:
         """Return where a run stands: as the disk has it at `path`, or before the first step if that holds nothing."""
         try:
             checkpoint, _ = recover_checkpoint(path)
         except CheckpointMissing:
-            session = init_session(agent, self.task, session_id="demo", created_at="2026-01-01T00:00:00Z")
-            return Checkpoint(session, 0, [])
+            return Checkpoint(self.begin(agent), 0, [])
         return checkpoint
 
 

@@ -4,8 +4,10 @@ One JSON line for each thing that happened, in a file that is only appended to:
 
     {"what": "model", "tokens": 137, "seconds": 2.0}
     {"what": "tool", "name": "add", "arguments": {"a": 2, "b": 3}, "result": "5"}
+    {"what": "tool", "name": "send_mail", "arguments": {...}, "result": "sent to Ann", "key": "i1-6-0"}
 
 what        "model": the provider of the model billed a call; "tool": a tool had its effect
+key         by which a tool knows a repeated request; left out where it knows none
 tokens      input and output tokens of the call, together
 seconds     what the call took, on a virtual clock: nobody waits for it, and it is the same on every machine
 """
@@ -43,9 +45,15 @@ class Ledger:
         tokens = usage.input_tokens + usage.output_tokens
         self._append({"what": "model", "tokens": tokens, "seconds": SECONDS_PER_MODEL_CALL})
 
-    def record_effect(self, call: ToolCall, result: str) -> None:
+    def record_effect(self, call: ToolCall, result: str, key: str | None = None) -> None:
         """Write down that a tool had its effect."""
-        self._append({"what": "tool", "name": call.name, "arguments": call.arguments, "result": result})
+        entry = {"what": "tool", "name": call.name, "arguments": call.arguments, "result": result}
+        self._append(entry if key is None else {**entry, "key": key})
+
+    def result_of(self, key: str | None) -> str | None:
+        """Return the result of the effect that has this key, if there is one."""
+        results = [entry["result"] for entry in self.entries() if key is not None and entry.get("key") == key]
+        return results[0] if results else None
 
     def entries(self) -> list[dict[str, Any]]:
         """Return all entries, oldest first."""

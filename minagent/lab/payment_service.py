@@ -10,9 +10,11 @@ It answers one request after the other. So two requests with one key never meet,
 
 import http.client
 import json
+import os
 import sqlite3
 import subprocess
 import sys
+import threading
 import weakref
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -53,6 +55,7 @@ class PaymentService:
         self.path = folder / LEDGER
         self._process = subprocess.Popen(
             [sys.executable, "-m", "minagent.lab.payment_service", str(self.path)],
+            stdin=subprocess.PIPE,  # it ends when this process does, however that ends
             stdout=subprocess.PIPE,
             start_new_session=True,
         )
@@ -156,7 +159,13 @@ class _Handler(BaseHTTPRequestHandler):
         """Keep quiet."""
 
 
+def _end_with_parent() -> None:
+    sys.stdin.read()
+    os._exit(0)
+
+
 if __name__ == "__main__":
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     server = _Server(sys.argv[1])
     print(server.server_port, flush=True)
     server.serve_forever()

@@ -3,20 +3,60 @@
 Each phase is named for what comes next. To crash *at* a phase is to crash just before it:
 
     model    ask the model
-    tool     run the tool that the model asked for: so far its answer is in the process alone
+    plan     write down what the model wants, before its tool runs (in some ways of recording)
+    tool     run the tool that the model asked for
     result   take the result in: the tool has had its effect, and nobody knows of it yet
-    save     write the checkpoint: the step is complete, in the process alone
+    save     write down what is new: a checkpoint, or records of the log
+    doubt    nothing: a tool may have run, and nobody knows, so the run stops
 
 What the world sees of it, paid model calls and effects of tools, goes into a ledger.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from minagent import FakeModel, Message, Reply, ToolCall, ToolRegistry
 from minagent.lab.ledger import Ledger
 
-Phase = Literal["model", "tool", "result", "save"]
+Phase = Literal["model", "plan", "tool", "result", "save", "doubt"]
+DOING: dict[Phase, str] = {
+    "model": "ask the model",
+    "plan": "write down what the model wants",
+    "tool": "run the tool",
+    "result": "take the result in",
+    "save": "save",
+    "doubt": "stop: a tool may have run, and nobody knows",
+}
+"""What each phase does, in the order of a step."""
+
+Recording = Literal["nothing", "every step", "every 2 steps", "before side effects", "log", "log with keys"]
+"""What a run writes to the disk. "before side effects": every step, and what the model wants before it is done."""
+
+CHECKPOINT = Path("disk", "session.json")
+LEDGER = Path("world", "ledger.jsonl")
+SESSION = "demo"
+
+
+@dataclass(frozen=True)
+class Report:
+    """Where an agent's process stands, and what it knows."""
+
+    phase: Phase
+    """What it is about to do."""
+    step: int
+    """The step it is in, counted from 0."""
+    messages: int
+    """How many messages its session holds. Those of the step under way are not among them, unless they are saved."""
+    cursor: int | None
+    trace: list[str]
+    """The kinds of the steps taken so far."""
+    doubt: str = ""
+    """The key of the call in doubt, in phase "doubt"."""
+
+    def __str__(self) -> str:
+        return f"step {self.step}, about to {DOING[self.phase]}"
 
 
 class WatchedModel(FakeModel):
@@ -38,15 +78,19 @@ class WatchedModel(FakeModel):
 class WatchedTools(ToolRegistry):
     """Tools that stop before and after each run, and whose effects are in the ledger."""
 
-    def __init__(self, ledger: Ledger, about_to: Callable[[Phase], None]) -> None:
+    def __init__(self, ledger: Ledger, about_to: Callable[[Phase], None], *, honours_keys: bool = False) -> None:
         super().__init__()
         self._ledger = ledger
         self._about_to = about_to
+        self._honours_keys = honours_keys
 
     def call(self, tool_call: ToolCall, key: str | None = None) -> str:
-        """Stop, run the tool, write down its effect, and stop."""
+        """Stop, run the tool, write down its effect, and stop. A key that the world has seen gets the old result."""
         self._about_to("tool")
-        result = super().call(tool_call, key)
-        self._ledger.record_effect(tool_call, result)
+        key = key if self._honours_keys else None
+        result = self._ledger.result_of(key)
+        if result is None:
+            result = super().call(tool_call, key)
+            self._ledger.record_effect(tool_call, result, key)
         self._about_to("result")
         return result

@@ -34,6 +34,7 @@ STYLE = """<style>
 STATE_WORDS: dict[State, str] = {
     "ready": "○ not started",
     "running": "● alive",
+    "in doubt": "? waits: a call is in doubt",
     "dead": "✗ killed",
     "done": "✓ finished",
 }
@@ -70,7 +71,7 @@ class Status(ipywidgets.HTML):
             self.say(f"{type(error).__name__}: {error}", error=True)
 
 
-class _View(ipywidgets.VBox):
+class ActionView(ipywidgets.VBox):
     """A row of buttons, a line that says what happened, and what the model looks like now."""
 
     def __init__(self, actions: dict[str, Callable[[], str]], greeting: str) -> None:
@@ -80,7 +81,9 @@ class _View(ipywidgets.VBox):
         self.picture = ipywidgets.HTML()
         for label, button in self.buttons.items():
             button.on_click(self._pressed(actions[label]))
-        super().__init__([ipywidgets.HBox(list(self.buttons.values())), self.status, self.picture])
+        self.row = ipywidgets.HBox(list(self.buttons.values()))
+        self.row.layout.flex_flow = "row wrap"
+        super().__init__([self.row, self.status, self.picture])
         self.redraw()
 
     def _pressed(self, action: Callable[[], str]) -> Callable[[Any], None]:
@@ -101,19 +104,22 @@ class _View(ipywidgets.VBox):
         raise NotImplementedError
 
 
-class CrashLabView(_View):
+class CrashLabView(ActionView):
     """The crash lab: lane of phases, buttons, and the three panels process, disk and outside world."""
 
     def __init__(self, lab: CrashLab) -> None:
         self.lab = lab
-        actions = {
+        super().__init__(self.actions(lab), f"Press {WAY_ON[lab.state]}.")
+
+    def actions(self, lab: CrashLab) -> dict[str, Callable[[], str]]:
+        """Return what each button does."""
+        return {
             "Step": lab.step,
             "Run": lab.run,
             "Crash": lab.crash,
             "Resume": lab.resume,
             "Reset": lab.reset,
         }
-        super().__init__(actions, f"Press {WAY_ON[lab.state]}.")
 
     def __repr__(self) -> str:
         return f"Crash lab: {self.lab.state}"
@@ -167,7 +173,7 @@ class CrashLabView(_View):
         return _list(effects, "no effects") + f"<p>model calls paid: {bill.calls}, {bill.tokens} tokens</p>"
 
 
-class KernelStateView(_View):
+class KernelStateView(ActionView):
     """Crash and Resume for the reader's own variables."""
 
     def __init__(self, kernel: KernelState) -> None:

@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from minagent.document import decode
 from minagent.lab.ledger import Ledger
-from minagent.lab.worker import CHECKPOINT, LEDGER
+from minagent.lab.phases import CHECKPOINT, LEDGER
 from tests.browser.jupyterlab import serve
 from tests.conftest import ROOT, in_process_table
 

@@ -1,6 +1,9 @@
 """The payment service: each sentence of its specification, in a process of its own, read from its own database."""
 
 import sqlite3
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +13,7 @@ import pytest
 from minagent import DidNotHappen, EffectUnknown, Happened, Unknown
 from minagent.lab.payment_service import LEDGER, PaymentService, sender
 from minagent.lab.payments import PaymentClient, PaymentRefused, Payments, Request
+from tests.conftest import in_process_table
 
 
 @pytest.fixture
@@ -164,3 +168,24 @@ def test_a_service_that_does_not_start_says_so(tmp_path: Path):
     """Its folder is not there."""
     with pytest.raises(RuntimeError, match="the payment service did not start"):
         PaymentService(tmp_path / "nowhere")
+
+
+def test_a_service_ends_with_its_owner_however_that_ends(tmp_path: Path):
+    """A kernel that is killed leaves no service behind."""
+    program = (
+        "import sys, time; from pathlib import Path\n"
+        "from minagent.lab.payment_service import PaymentService\n"
+        "service = PaymentService(Path(sys.argv[1]))\n"
+        "print(service._process.pid, flush=True); time.sleep(60)\n"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as owner:
+        assert owner.stdout is not None
+        pid = int(owner.stdout.readline())
+        assert in_process_table(pid)
+        owner.kill()
+    for _ in range(100):
+        if not in_process_table(pid):
+            return
+        time.sleep(0.05)
+    pytest.fail("the service is still there")

@@ -1,0 +1,141 @@
+"""The process that is killed: an agent at work on an example. Its parent's hold on it is in `worker`.
+
+Before each phase of its work (see `phases`) it writes one line to its standard output, and waits for one line on its
+standard input. So the parent always knows where it stands, and it does not know what comes:
+
+    child   {"phase": "model", "step": 0, "messages": 2, "cursor": 0, "trace": []}
+    parent  go
+    child   {"phase": "save", "step": 0, "messages": 4, "cursor": 1, "trace": ["tool_call"]}
+    parent  tear        (or kill -9)
+
+After "tear" it dies by itself, when half of what it is about to write is in the file. A child whose parent is gone
+reads an end of file, and leaves.
+"""
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, cast
+
+from minagent import (
+    Checkpoint,
+    FileStore,
+    InDoubt,
+    SessionLog,
+    pending_calls,
+    save_checkpoint,
+    step_once,
+)
+from minagent.lab.crash_points import CrashPoints, die_by_signal
+from minagent.lab.example import EXAMPLES, Example, ExampleName
+from minagent.lab.ledger import Ledger
+from minagent.lab.phases import CHECKPOINT, LEDGER, SESSION, Phase, Recording, Report, WatchedModel, WatchedTools
+from minagent.plain_json import canonical
+from minagent.tools import Effect
+
+EVERY: dict[Recording, int] = {"every step": 1, "every 2 steps": 2, "before side effects": 1}
+"""After how many steps a checkpoint is saved."""
+HALF = 2
+"""The second crash point of every write: see `crash_points`."""
+
+
+def with_keys(example: Example) -> Example:
+    """Return the example with tools that know a repeated request by its key."""
+    tools: dict[Callable[..., Any], Effect] = {
+        tool: "read_only" if effect == "read_only" else "idempotent" for tool, effect in example.tools.items()
+    }
+    return replace(example, tools=tools)
+
+
+class _TellingStore(FileStore):
+    """A store that stops before each append."""
+
+    def __init__(self, folder: Path, write: Callable[[Callable[[], None]], None]) -> None:
+        super().__init__(folder)
+        self._write = write
+
+    def append(self, session_id: str, records: Sequence[bytes], expected_length: int) -> None:
+        self._write(lambda: super(_TellingStore, self).append(session_id, records, expected_length))
+
+
+class _AgentProcess:
+    def __init__(self, folder: Path, recording: Recording, example: Example) -> None:
+        ledger = Ledger(folder / LEDGER)
+        keys = recording == "log with keys"
+        self.path, self.recording = folder / CHECKPOINT, recording
+        self.example = with_keys(example) if keys else example
+        self.agent = self.example.agent(WatchedTools(ledger, self.about_to, honours_keys=keys))
+        self.model = WatchedModel(self.example.script, ledger, self.about_to)
+        self.order = "go"
+        self.log = self._open_log() if recording.startswith("log") else None
+        start = self._start()
+        self.session, self.model.cursor, self.steps = start.session, start.model_cursor, start.steps
+        self.step = self.session.step_count
+
+    def _open_log(self) -> SessionLog:
+        folder = self.path.parent
+        if not FileStore(folder).read(SESSION).lines:
+            session = self.example.begin(self.agent)
+            SessionLog.begin(FileStore(folder), session, 0, writer="agent", incarnation="i1")
+        return SessionLog.resume(_TellingStore(folder, self._append), SESSION, writer="agent")
+
+    def _start(self) -> Checkpoint:
+        if self.log is None:
+            return self.example.begin_or_resume(self.agent, self.path)
+        state = self.log.state
+        return Checkpoint(state.session, state.model_cursor, state.steps)
+
+    def about_to(self, phase: Phase, doubt: str = "") -> None:
+        trace = [step.kind for step in self.steps]
+        report = Report(phase, self.step, len(self.session.messages), self.model.cursor, trace, doubt)
+        sys.stdout.buffer.write(canonical(asdict(report)) + b"\n")
+        sys.stdout.buffer.flush()
+        self.order = sys.stdin.buffer.readline().decode().strip()
+        if not self.order:
+            sys.exit("the parent is gone")
+
+    def _write(self, phase: Phase, action: Callable[[], None]) -> None:
+        """Write something to the disk, or half of it."""
+        self.about_to(phase)
+        die_at = HALF if self.order == "tear" else 0
+        with CrashPoints(die_at, die_by_signal).watching_files():
+            action()
+
+    def _append(self, action: Callable[[], None]) -> None:
+        self._write("plan" if pending_calls(self.session.messages) else "save", action)
+
+    def _save(self, phase: Phase) -> None:
+        self._write(phase, lambda: save_checkpoint(self.path, self.session, self.model, self.steps))
+
+    def run(self) -> None:
+        while not self.session.answered:
+            if self.log is None:
+                self._step_and_save()
+            else:
+                self._step_with_log(self.log)
+            self.step += 1
+
+    def _step_and_save(self) -> None:
+        def before_tools(*_: object) -> None:
+            calls = pending_calls(self.session.messages)
+            if set(self.agent.registry.effects(calls)) != {"read_only"}:
+                self._save("plan")
+
+        forced = before_tools if self.recording == "before side effects" else None
+        status = step_once(self.agent, self.session, self.model, self.steps, forced)
+        every = EVERY.get(self.recording, 0)
+        if every and (status == "done" or (self.step + 1) % every == 0):
+            self._save("save")
+
+    def _step_with_log(self, log: SessionLog) -> None:
+        try:
+            step_once(self.agent, self.session, self.model, self.steps, log=log)
+        except InDoubt as doubt:
+            self.about_to("doubt", doubt.key)
+            sys.exit("nobody has said what became of the call in doubt")
+
+
+if __name__ == "__main__":
+    folder, recording, name = sys.argv[1:]
+    _AgentProcess(Path(folder), cast(Recording, recording), EXAMPLES[cast(ExampleName, name)]).run()

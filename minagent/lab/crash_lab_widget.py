@@ -1,0 +1,121 @@
+"""The whole crash lab as a widget: each way of recording, each set of tools, each place to crash, and the score.
+
+No logic: a button calls one method of the model, and all is redrawn.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from html import escape
+from typing import cast, get_args
+
+import ipywidgets
+
+from minagent import DidNotHappen, Happened, Unknown
+from minagent.lab.crashlab import CrashLab
+from minagent.lab.example import ExampleName
+from minagent.lab.phases import Recording
+from minagent.lab.widgets import CrashLabView, labelled
+
+EVENTS_SHOWN = 8
+
+WORDS = {
+    "steps_lost": "steps lost",
+    "effects_repeated": "effects repeated",
+    "effects_unknown": "effects unknown",
+    "calls_paid_twice": "model calls paid twice",
+}
+
+TABLE = """<style>
+.minagent table { border-collapse: collapse; margin: 8px 0; color: inherit }
+.minagent caption { text-align: left; font-weight: bold; padding: 4px 0 }
+.minagent th, .minagent td { border: 1px solid var(--jp-border-color1, #bdbdbd); padding: 2px 12px; text-align: left }
+</style>"""
+
+
+class Choice(ipywidgets.HBox):
+    """A row of buttons of which one is chosen.
+
+    A list would be shorter, but there JupyterLab takes the arrow keys for itself.
+    """
+
+    def __init__(self, label: str, options: tuple[str, ...], value: str, choose: Callable[[str], None]) -> None:
+        self.buttons = {option: ipywidgets.Button() for option in options}
+        for option, button in self.buttons.items():
+            button.layout.width = "auto"
+            button.on_click(lambda _, option=option: choose(option))
+        super().__init__([ipywidgets.Label(label), *self.buttons.values()])
+        self.layout.flex_flow = "row wrap"
+        self.mark(value)
+
+    def mark(self, value: str) -> None:
+        """Show which one is chosen."""
+        for option, button in self.buttons.items():
+            button.description = f"✓ {option}" if option == value else option
+
+
+class WholeLabView(CrashLabView):
+    """The crash lab with everything that it can do."""
+
+    def __init__(self, lab: CrashLab) -> None:
+        super().__init__(lab)
+        self.recording = Choice("Recording:", get_args(Recording), lab.recording, self._choose_recording)
+        self.example = Choice("Tools:", get_args(ExampleName), lab.example, self._choose_example)
+        self.point = labelled(ipywidgets.BoundedIntText(1, min=1, max=len(lab.points)), "Crash point")
+        self.row.children = (self.point, *self.buttons.values())
+        self.children = (self.recording, self.example, self.row, self.status, self.picture)
+
+    def __repr__(self) -> str:
+        return f"Whole crash lab: {self.lab.recording}, {self.lab.example}, {self.lab.state}"
+
+    def actions(self, lab: CrashLab) -> dict[str, Callable[[], str]]:
+        """Return what each button does."""
+        return {
+            "Run to it": self._run_to_point,
+            **super().actions(lab),
+            "Crash in mid-write": lab.tear,
+            "Cut the power": lab.cut_power,
+            "It happened": self._it_happened,
+            "It did not": partial(lab.resolve, DidNotHappen()),
+            "Nobody knows": partial(lab.resolve, Unknown()),
+        }
+
+    def draw(self) -> str:
+        """Return lane and panels, the score and what happened, as HTML."""
+        return TABLE + super().draw() + self._score() + self._events()
+
+    def _score(self) -> str:
+        measured, theory = vars(self.lab.score), vars(self.lab.tally.predicted)
+        rows = "".join(
+            f"<tr><th scope=row>{WORDS[name]}</th><td>{count}</td><td>{theory[name]}</td></tr>"
+            for name, count in measured.items()
+        )
+        heads = "<th scope=col>what</th><th scope=col>so far</th><th scope=col>in the end, says theory</th>"
+        return f"<table><caption>Score of the crashes</caption><tr>{heads}</tr>{rows}</table>"
+
+    def _events(self) -> str:
+        events = self.lab.events[-EVENTS_SHOWN:]
+        items = "".join(f"<li>{escape(event)}</li>" for event in events)
+        return f'<h4>What happened</h4><ol class="minagent-events" aria-label="What happened">{items}</ol>'
+
+    def _run_to_point(self) -> str:
+        return self.lab.run_to(*self.lab.points[self.point.value - 1])
+
+    def _it_happened(self) -> str:
+        """Say that the call in doubt happened, with the result that the ledger has."""
+        effects = self.lab.ledger.effects()
+        return self.lab.resolve(Happened(effects[-1]["result"] if effects else "it happened"))
+
+    def _choose_recording(self, recording: str) -> None:
+        self._choose(cast(Recording, recording), self.lab.example)
+
+    def _choose_example(self, example: str) -> None:
+        self._choose(self.lab.recording, cast(ExampleName, example))
+
+    def _choose(self, recording: Recording, example: ExampleName) -> None:
+        with self.status.errors_shown():
+            said = self.lab.choose(recording, example)
+            self.recording.mark(recording)
+            self.example.mark(example)
+            self.point.max = len(self.lab.points)
+            self.status.say(said)
+            self.redraw()

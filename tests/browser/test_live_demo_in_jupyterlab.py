@@ -1,0 +1,125 @@
+"""An instructor opens the live demo in JupyterLab: the whole lab, by its buttons, and the kernel that dies for real."""
+
+import random
+import re
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from minagent.lab.crashlab import CrashLab
+from minagent.lab.disk import stored_files
+from minagent.lab.example import EXAMPLES, ExampleName
+from minagent.lab.ledger import Ledger
+from minagent.lab.phases import LEDGER, Phase, Recording
+from minagent.lab.score import Score, predicted
+from tests.conftest import in_process_table
+
+NOTEBOOK = "live_demo.ipynb"
+
+CRASHES = 40
+RNG = random.Random(7310)  # noqa: S311 - no secret
+
+
+class Lab:
+    """The whole lab as one sees it."""
+
+    def __init__(self, page: Page) -> None:
+        self.view = page.locator(".jp-OutputArea-output").filter(has=page.get_by_label("What happened"))
+        self.status = self.view.get_by_role("status")
+
+    def press(self, label: str, said: str | re.Pattern[str]) -> None:
+        """Press a button, and wait until the status line says that it was done."""
+        self.view.get_by_role("button", name=re.compile(rf"^(✓ )?{re.escape(label)}$")).press("Enter")
+        expect(self.status).to_contain_text(said)
+
+    def panel(self, name: str) -> Locator:
+        """Return one of the three panels."""
+        return self.view.get_by_role("region", name=name)
+
+    def pid(self) -> int:
+        """Return the process id that the page shows."""
+        found = re.search(r"pid (\d+)", self.panel("Process").inner_text())
+        assert found
+        return int(found[1])
+
+    def expect_score(self, expected: Score) -> None:
+        """Wait until the page shows this score, measured and from theory: it is drawn a moment after the status."""
+        cells = [str(count) for count in vars(expected).values() for _ in range(2)]
+        expect(self.view.get_by_role("table").locator("td")).to_have_text(cells)
+
+
+@pytest.fixture
+def lab(page: Page) -> Lab:
+    """The lab on the page."""
+    return Lab(page)
+
+
+def draw() -> list[tuple[Recording, ExampleName, int, Phase, int]]:
+    """Draw crash points over all ways of recording and all tools; the last number is the point's."""
+    cases = []
+    recordings = list(get_args(Recording)) * 7
+    for recording in recordings[:CRASHES]:
+        example = RNG.choice(get_args(ExampleName))
+        points = CrashLab(Path("nowhere"), recording, example).points
+        number = RNG.randint(1, len(points))
+        cases.append((recording, example, *points[number - 1], number))
+    return cases
+
+
+def folder_of(pid: int) -> Path:
+    """Return the folder in which a worker keeps its files, as the process table knows it."""
+    return Path(Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8").split("\0")[3])
+
+
+def test_every_way_of_recording_does_what_theory_says_on_the_page(lab: Lab):
+    """Forty crash points: the score is that of theory, the panels are what disk, ledger and process table say."""
+    deaths: dict[str, str] = {"Crash": "Crashed by SIGKILL", "Cut the power": "Power cut", "Crash in mid-write": "half"}
+    for recording, example, step, phase, number in draw():
+        lab.press(recording, f"Chosen: {recording};")
+        lab.press(example, f"; {example}.")
+        lab.view.get_by_role("spinbutton", name="Crash point").fill(str(number))
+        lab.view.get_by_role("spinbutton", name="Crash point").press("Tab")
+        lab.press("Run to it", f"Now at step {step}, about to")
+        pid = lab.pid()
+        folder = folder_of(pid)
+        assert in_process_table(pid)
+        death = RNG.choice(list(deaths)[: 3 if phase in ("plan", "save") else 2])
+        lab.press(death, deaths[death])
+        assert not in_process_table(pid)
+        expect(lab.panel("Process")).not_to_contain_text("pid")
+        lab.press("Resume", "Resumed in a new process")
+        if "nobody knows" in lab.status.inner_text():
+            happened = any(effect["name"] != "look_up_price" for effect in Ledger(folder / LEDGER).effects()[step:])
+            lab.press("It happened" if happened else "It did not", "Recorded")
+        lab.press("Run", "Done: the process has ended by itself.")
+        lab.expect_score(predicted(recording, EXAMPLES[example], step, phase))
+        for file in stored_files(folder):
+            expect(lab.panel("Disk")).to_contain_text(str(file))
+        effects = [re.compile(rf"^{effect['name']} ") for effect in Ledger(folder / LEDGER).effects()]
+        expect(lab.panel("Outside world").get_by_role("listitem")).to_have_text(effects)
+
+
+def test_the_kernel_itself_dies_and_the_cell_after_it_resumes(page: Page):
+    """Three times in a row: the question, the kill, JupyterLab's dialog, and the state from the disk."""
+    cells = page.locator(".jp-CodeCell")
+    widget = cells.filter(has_text="OwnKernelView()")
+    resume = cells.filter(has_text="from the disk:")
+
+    def run(cell: Locator) -> None:
+        cell.locator(".cm-content").click()
+        page.keyboard.press("Control+Enter")
+        expect(cell.locator(".jp-InputArea-prompt")).to_have_text(re.compile(r"\[\d+\]:"), timeout=30_000)
+
+    for _ in range(3):
+        run(widget)
+        widget.get_by_role("button", name="Crash this notebook's kernel").click()
+        expect(widget.get_by_role("status")).to_contain_text("every variable is gone")
+        widget.get_by_role("button", name="Yes, kill it").click()
+        dialog = page.get_by_role("dialog").filter(has_text="appears to have died")
+        dialog.get_by_role("button", name="Ok").click(timeout=30_000)
+        page.get_by_text("(ipykernel) | Idle").wait_for(timeout=30_000)
+        run(resume)
+        expect(resume.locator(".jp-OutputArea-output")).to_contain_text("from the disk: 4 messages")
+        expect(resume.locator(".jp-OutputArea-output")).to_contain_text("再乘 4 得 20")

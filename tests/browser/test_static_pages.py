@@ -1,0 +1,36 @@
+"""A notebook as a page, with no network and no kernel: everything that a cell printed, and every picture, is there."""
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbconvert import HTMLExporter, SlidesExporter
+from playwright.sync_api import Browser
+
+from tests.notebook_rules import printed, shows
+from tests.store_notebooks import NOTEBOOKS, all_notebooks
+
+
+@pytest.mark.parametrize("exporter", [HTMLExporter, SlidesExporter])
+@pytest.mark.parametrize(
+    "path", [path for path in all_notebooks() if path.parent == NOTEBOOKS], ids=lambda path: str(path.stem)
+)
+def test_the_exported_page_reads_completely_offline(
+    chromium: Browser, tmp_path: Path, path: Path, exporter: type[HTMLExporter]
+):
+    """What a reader without Jupyter sees, in a browser that reaches nobody. Slides are one long page then."""
+    notebook = nbformat.read(path, as_version=4)
+    page_file = tmp_path / "page.html"
+    page_file.write_text(exporter().from_notebook_node(notebook)[0], encoding="utf-8")
+    context = chromium.new_context(offline=True)
+    page = context.new_page()
+    page.goto(page_file.as_uri(), wait_until="domcontentloaded")
+    seen = " ".join(page.locator("body").inner_text().split())
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    for cell in cells:
+        for line in printed(cell).splitlines():
+            if not line.startswith("<Figure"):  # the picture is there instead
+                assert " ".join(line.split()) in seen, line
+    pictures = sum(shows(cell, "image/png") for cell in cells)
+    assert page.locator("img[src^='data:image/png']").count() == pictures
+    context.close()

@@ -1,0 +1,110 @@
+"""What theory says of each crash point, and what a real process does there: the same, in every way of recording."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from minagent import DidNotHappen, Happened
+from minagent.lab.crashlab import CrashLab, NotNow
+from minagent.lab.disk import saved_session
+from minagent.lab.example import EXAMPLES, ExampleName
+from minagent.lab.phases import Phase, Recording
+from minagent.lab.score import Score, predicted
+
+RECORDINGS: tuple[Recording, ...] = get_args(Recording)
+DEATHS: dict[str, Callable[[CrashLab], str]] = {
+    "kill": CrashLab.crash, "tear": CrashLab.tear, "power": CrashLab.cut_power,
+}  # fmt: skip
+
+
+def finish(lab: CrashLab) -> None:
+    """Run to the end. Who is asked about a call in doubt looks into the ledger."""
+    while lab.state != "done":
+        if lab.state == "in doubt":
+            assert lab.process is not None
+            assert lab.process.report is not None
+            call = EXAMPLES[lab.example].script[lab.process.report.step].tool_calls[0]
+            results = [effect["result"] for effect in lab.ledger.effects() if effect["name"] == call.name]
+            lab.resolve(Happened(results[-1]) if results else DidNotHappen())
+        else:
+            lab.run()
+
+
+def check(lab: CrashLab, where: object) -> None:
+    """Compare the score with what theory says, and the end with what was wanted."""
+    assert lab.score == lab.tally.predicted, where
+    session = saved_session(lab.folder)
+    assert lab.state == "done"
+    if lab.recording != "nothing":
+        assert session is not None
+        assert session.answered
+    script = EXAMPLES[lab.example].script
+    wanted = {call.name for answer in script for call in answer.tool_calls}
+    assert {effect["name"] for effect in lab.ledger.effects()} == wanted
+
+
+@pytest.mark.parametrize("example", get_args(ExampleName))
+@pytest.mark.parametrize("recording", RECORDINGS)
+def test_a_crash_at_each_phase_of_each_step_does_what_theory_says(
+    tmp_path: Path, recording: Recording, example: ExampleName
+):
+    """By SIGKILL, and at the phases that write also in mid-write and by a power cut."""
+    undisturbed = CrashLab(tmp_path / "undisturbed", recording, example)
+    undisturbed.step()
+    seen = []
+    while undisturbed.report is not None:
+        seen.append((undisturbed.report.step, undisturbed.report.phase))
+        undisturbed.step()
+    assert seen == undisturbed.points
+    for step, phase in seen:
+        for name, death in DEATHS.items():
+            if name == "kill" or phase in ("plan", "save"):
+                lab = CrashLab(tmp_path / f"{step} {phase} {name}", recording, example)
+                lab.run_to(step, phase)
+                death(lab)
+                lab.resume()
+                finish(lab)
+                check(lab, (step, phase, name))
+
+
+def test_crashes_in_a_row_add_up(tmp_path: Path):
+    """Also in the process that goes on: 40 runs with up to three crashes, drawn with a seed."""
+    rng = random.Random(737)  # noqa: S311 - no secret
+    for number in range(40):
+        lab = CrashLab(tmp_path / str(number), rng.choice(RECORDINGS), rng.choice(get_args(ExampleName)))
+        crashes: list[tuple[int, Phase]] = []
+        while len(crashes) < rng.randint(1, 3):
+            for _ in range(rng.randint(1, 9)):
+                if lab.state in ("ready", "running"):
+                    lab.step()
+            if lab.report is None:
+                break  # in doubt, or done
+            crashes.append((lab.report.step, lab.report.phase))
+            deaths = DEATHS if lab.report.phase in ("plan", "save") else {"kill": CrashLab.crash}
+            rng.choice(list(deaths.values()))(lab)
+            lab.resume()
+        finish(lab)
+        check(lab, (lab.recording, lab.example, crashes))
+
+
+def test_the_numbers_of_the_chapter_s_errand():
+    """A crash after the charge, before the save: the numbers that the notebooks name."""
+    errand = EXAMPLES["errand"]
+    assert predicted("every step", errand, 1, "save") == Score(1, 1, 0, 1)
+    assert predicted("before side effects", errand, 1, "save") == Score(1, 1, 0, 0)
+    assert predicted("nothing", errand, 2, "result") == Score(2, 2, 0, 3)
+    assert predicted("log", errand, 1, "save") == Score(1, 0, 1, 0)
+    assert predicted("log with keys", errand, 1, "save") == Score(1, 0, 0, 0)
+    assert predicted("log", errand, 0, "save") == Score(1, 0, 0, 0)  # it only reads: nothing is in doubt
+
+
+def test_only_what_writes_can_be_torn(lab: CrashLab):
+    """The error says where to go."""
+    lab.step()
+    with pytest.raises(NotNow, match="Step to plan or save first"):
+        lab.tear()
+    with pytest.raises(NotNow, match="Nothing is in doubt"):
+        lab.resolve(DidNotHappen())
