@@ -1,7 +1,7 @@
 """A small agent that survives crashes: the names a reader types.
 
-Modules by distance from the reader: runner, policy, log, replay, checkpoint, records, document, agent, session,
-models, tools, messages, stores, generations, atomic, plain_json, errors.
+Modules by distance from the reader: runner, policy, log, replay, checkpoint, records, document, agent, recording,
+session, models, tools, messages, stores, generations, atomic, plain_json, errors.
 `minagent.lab` breaks things on purpose. Importing minagent starts nothing and loads the standard library alone.
 """
 

@@ -117,5 +117,5 @@ class WholeLabView(CrashLabView):
             self.recording.mark(recording)
             self.example.mark(example)
             self.point.max = len(self.lab.points)
-            self.status.say(said)
             self.redraw()
+            self.status.say(said)

@@ -88,10 +88,13 @@ class ActionView(ipywidgets.VBox):
 
     def _pressed(self, action: Callable[[], str]) -> Callable[[Any], None]:
         def handler(_: Any) -> None:
+            said = ""
             with self.status.errors_shown():
-                self.status.say(action())
+                said = action()
             with self.status.errors_shown():
-                self.redraw()
+                self.redraw()  # before it is said: whoever hears it may look at once
+                if said:
+                    self.status.say(said)
 
         return handler
 

@@ -40,12 +40,13 @@ class Lab:
 
     def pid(self) -> int:
         """Return the process id that the page shows."""
+        expect(self.panel("Process")).to_contain_text("pid")
         found = re.search(r"pid (\d+)", self.panel("Process").inner_text())
         assert found
         return int(found[1])
 
     def expect_score(self, expected: Score) -> None:
-        """Wait until the page shows this score, measured and from theory: it is drawn a moment after the status."""
+        """Check that the page shows this score, measured and from theory."""
         cells = [str(count) for count in vars(expected).values() for _ in range(2)]
         expect(self.view.get_by_role("table").locator("td")).to_have_text(cells)
 
