@@ -61,6 +61,7 @@ class WholeLabView(CrashLabView):
         self.recording = Choice("Recording:", get_args(Recording), lab.recording, self._choose_recording)
         self.example = Choice("Tools:", get_args(ExampleName), lab.example, self._choose_example)
         self.point = labelled(ipywidgets.BoundedIntText(1, min=1, max=len(lab.points)), "Crash point")
+        self.point.observe(self._say_point, "value")
         self.row.children = (self.point, *self.buttons.values())
         self.children = (self.recording, self.example, self.row, self.status, self.picture)
 
@@ -96,6 +97,10 @@ class WholeLabView(CrashLabView):
         events = self.lab.events[-EVENTS_SHOWN:]
         items = "".join(f"<li>{escape(event)}</li>" for event in events)
         return f'<h4>What happened</h4><ol class="minagent-events" aria-label="What happened">{items}</ol>'
+
+    def _say_point(self, _: object) -> None:
+        step, phase = self.lab.points[self.point.value - 1]
+        self.status.say(f"Point {self.point.value}: step {step}, before {phase}. Press Run to it.")
 
     def _run_to_point(self) -> str:
         return self.lab.run_to(*self.lab.points[self.point.value - 1])
