@@ -104,8 +104,7 @@ def step_once(
                 result = agent.registry.call(call)
             else:
                 result = run_recorded(agent.registry, log, session, model.cursor, index, call)
-            messages.append(Message("tool", result, tool_call_id=call.id))
-            steps.append(tool_step(len(steps), call, messages[-1]))
+            _take_result(messages, steps, call, result)
             if log is not None:
                 back.to_here()  # a full disk must not make us forget what the tool has said
         if not calls:
@@ -149,6 +148,11 @@ def _ask(agent: Agent, model: Model, messages: list[Message]) -> Reply:
     return reply
 
 
+def _take_result(messages: list[Message], steps: list[Step], call: ToolCall, result: str) -> None:
+    messages.append(Message("tool", result, tool_call_id=call.id))
+    steps.append(tool_step(len(steps), call, messages[-1]))
+
+
 def tool_step(index: int, call: ToolCall, result: Message) -> Step:
     """Return the entry of the trace for a tool's result, which stands whole in its message."""
     text = result.content or ""
@@ -176,8 +180,7 @@ def add_question(session: Session, steps: list[Step], question: str) -> None:
     (To have the open calls run instead, call `step_once` before.)
     """
     for call in pending_calls(session.messages):
-        session.messages.append(Message("tool", INTERRUPTED, tool_call_id=call.id))
-        steps.append(tool_step(len(steps), call, session.messages[-1]))
+        _take_result(session.messages, steps, call, INTERRUPTED)
     session.messages.append(Message("user", question))
 
 

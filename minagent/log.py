@@ -151,7 +151,8 @@ class SessionLog:
         known = self._current()
         new = session.messages[len(known.session.messages) :]
         _check_same_beginning(known.session, session)
-        if not new and session.metadata == known.session.metadata == {}:
+        has_metadata = session.metadata != {} or known.session.metadata != {}
+        if not new and not has_metadata:
             return []  # as at the beginning of most steps
         for index, message in enumerate(new, len(known.session.messages)):
             check_message(message, f"messages[{index}]")
@@ -160,7 +161,7 @@ class SessionLog:
         answers = [body for _, body in entries if body["message"]["role"] == "assistant"]
         for body in answers[-1:]:
             body["model_cursor"] = check_cursor(model_cursor)
-        if session.metadata != {} or known.session.metadata != {}:
+        if has_metadata:
             check_storable(session.metadata, "metadata")
             if canonical(session.metadata) != canonical(known.session.metadata):
                 entries.append(("metadata", {"metadata": session.metadata}))

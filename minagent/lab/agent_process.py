@@ -19,23 +19,23 @@ from pathlib import Path
 from typing import Any, cast
 
 from minagent import (
+    BeforeSideEffects,
     Checkpoint,
     FileStore,
     InDoubt,
     SessionLog,
+    Unsaved,
     pending_calls,
     save_checkpoint,
     step_once,
 )
 from minagent.lab.crash_points import CrashPoints, die_by_signal
-from minagent.lab.example import EXAMPLES, Example, ExampleName
+from minagent.lab.example import EXAMPLES, SESSION, Example, ExampleName
 from minagent.lab.ledger import Ledger
-from minagent.lab.phases import CHECKPOINT, LEDGER, SESSION, Phase, Recording, Report, WatchedModel, WatchedTools
+from minagent.lab.phases import CHECKPOINT, INTERVAL, LEDGER, Phase, Recording, Report, WatchedModel, WatchedTools
 from minagent.plain_json import canonical
 from minagent.tools import Effect
 
-EVERY: dict[Recording, int] = {"every step": 1, "every 2 steps": 2, "before side effects": 1}
-"""After how many steps a checkpoint is saved."""
 HALF = 2
 """The second crash point of every write: see `crash_points`."""
 
@@ -118,13 +118,13 @@ class _AgentProcess:
 
     def _step_and_save(self) -> None:
         def before_tools(*_: object) -> None:
-            calls = pending_calls(self.session.messages)
-            if set(self.agent.registry.effects(calls)) != {"read_only"}:
+            effects = self.agent.registry.effects(pending_calls(self.session.messages))
+            if BeforeSideEffects().due(Unsaved(about_to_run=effects)):
                 self._save("plan")
 
         forced = before_tools if self.recording == "before side effects" else None
         status = step_once(self.agent, self.session, self.model, self.steps, forced)
-        every = EVERY.get(self.recording, 0)
+        every = INTERVAL.get(self.recording, 0)
         if every and (status == "done" or (self.step + 1) % every == 0):
             self._save("save")
 

@@ -18,13 +18,6 @@ from minagent.lab.widgets import CrashLabView, labelled
 
 EVENTS_SHOWN = 8
 
-WORDS = {
-    "steps_lost": "steps lost",
-    "effects_repeated": "effects repeated",
-    "effects_unknown": "effects unknown",
-    "calls_paid_twice": "model calls paid twice",
-}
-
 TABLE = """<style>
 .minagent table { border-collapse: collapse; margin: 8px 0; color: inherit }
 .minagent caption { text-align: left; font-weight: bold; padding: 4px 0 }
@@ -85,10 +78,10 @@ class WholeLabView(CrashLabView):
         return TABLE + super().draw() + self._score() + self._events()
 
     def _score(self) -> str:
-        measured, theory = vars(self.lab.score), vars(self.lab.tally.predicted)
+        theory = self.lab.tally.predicted.named()
         rows = "".join(
-            f"<tr><th scope=row>{WORDS[name]}</th><td>{count}</td><td>{theory[name]}</td></tr>"
-            for name, count in measured.items()
+            f"<tr><th scope=row>{name}</th><td>{count}</td><td>{theory[name]}</td></tr>"
+            for name, count in self.lab.score.named().items()
         )
         heads = "<th scope=col>what</th><th scope=col>so far</th><th scope=col>in the end, says theory</th>"
         return f"<table><caption>Score of the crashes</caption><tr>{heads}</tr>{rows}</table>"

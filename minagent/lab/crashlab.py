@@ -19,9 +19,9 @@ from typing import Literal
 from minagent import FileStore, SessionLog, recover_checkpoint
 from minagent.errors import CheckpointError, CheckpointMissing
 from minagent.lab.disk import StoredFile, drop_unforced, in_short, logged, stored_files
-from minagent.lab.example import EXAMPLES, ExampleName
+from minagent.lab.example import EXAMPLES, SESSION, ExampleName
 from minagent.lab.ledger import Ledger
-from minagent.lab.phases import CHECKPOINT, DOING, LEDGER, SESSION, Phase, Recording, Report
+from minagent.lab.phases import CHECKPOINT, DOING, LEDGER, Phase, Recording, Report
 from minagent.lab.score import Score, Tally, phases_of
 from minagent.lab.worker import Worker, WorkerDied
 from minagent.tools import Verdict
@@ -59,7 +59,7 @@ class CrashLab:
         self.ledger = Ledger(self.folder / LEDGER)
         self.state: State = "ready"
         self.process: Worker | None = None
-        """The newest process; it is alive in state "running" only."""
+        """The newest process; it is alive in the states "running" and "in doubt" only."""
         self.events: list[str] = []
         self.tally = Tally(recording, EXAMPLES[example])
 
@@ -149,7 +149,7 @@ class CrashLab:
         self.state = "dead"
         if worker.report is not None:
             self.tally.crashed(worker.report, self.folder)
-        return self._say(said.format(_where(worker.report)))
+        return self._say(said.format(worker.report or "no step"))
 
     def resume(self) -> str:
         """Start a new process after a crash. It loads what the disk holds, or begins anew if that is nothing."""
@@ -238,12 +238,8 @@ class CrashLab:
         return sentence
 
 
-def _where(report: Report | None) -> str:
-    return "no step" if report is None else str(report)
-
-
 def _knows(report: Report | None) -> str:
     if report is None:
         return ""
     trace = ", ".join(report.trace) or "empty"
-    return f" at {_where(report)}; {report.messages} messages, cursor {report.cursor}, trace: {trace}"
+    return f" at {report}; {report.messages} messages, cursor {report.cursor}, trace: {trace}"

@@ -7,7 +7,8 @@ from typing import Literal
 from minagent import CheckpointError, FileStore, LogError, LogMissing, Session, SessionLog, recover_checkpoint
 from minagent.document import decode
 from minagent.generations import numbered
-from minagent.lab.phases import CHECKPOINT, SESSION
+from minagent.lab.example import SESSION
+from minagent.lab.phases import CHECKPOINT
 from minagent.records import State
 from minagent.stores.json_lines import whole
 

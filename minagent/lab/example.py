@@ -62,6 +62,10 @@ def send_mail(to: str, text: str) -> str:
     return f"sent to {to}: {text}"
 
 
+SESSION = "demo"
+BEGAN = "2026-01-01T00:00:00Z"
+"""Id and time of every session of the lab: the same on every machine."""
+
 ExampleName = Literal["arithmetic", "errand"]
 
 
@@ -82,7 +86,7 @@ class Example:
 
     def begin(self, agent: Agent) -> Session:
         """Return a new session on this task."""
-        return init_session(agent, self.task, session_id="demo", created_at="2026-01-01T00:00:00Z")
+        return init_session(agent, self.task, session_id=SESSION, created_at=BEGAN)
 
     def begin_or_resume(self, agent: Agent, path: Path) -> Checkpoint:
         """Return where a run stands: as the disk has it at `path`, or before the first step if that holds nothing."""

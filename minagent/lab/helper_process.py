@@ -25,6 +25,12 @@ def fork_child() -> int:
     return child
 
 
+def kill_and_wait(process: subprocess.Popen[bytes]) -> None:
+    """Send SIGKILL, and wait until the process is gone from the process table."""
+    process.kill()
+    process.communicate()
+
+
 class HelperProcess:
     """The parent's hold on a helper. Use it in a `with` statement."""
 

@@ -50,10 +50,9 @@ class Ledger:
         entry = {"what": "tool", "name": call.name, "arguments": call.arguments, "result": result}
         self._append(entry if key is None else {**entry, "key": key})
 
-    def result_of(self, key: str | None) -> str | None:
+    def result_of(self, key: str) -> str | None:
         """Return the result of the effect that has this key, if there is one."""
-        results = [entry["result"] for entry in self.entries() if key is not None and entry.get("key") == key]
-        return results[0] if results else None
+        return next((entry["result"] for entry in self.entries() if entry.get("key") == key), None)
 
     def entries(self) -> list[dict[str, Any]]:
         """Return all entries, oldest first."""

@@ -14,15 +14,16 @@ import sqlite3
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
 from minagent import SessionLog, SqliteStore, recover_checkpoint
 from minagent.lab.crash_points import Crash, CrashPoints, die_by_exception
 from minagent.lab.damage import flip
+from minagent.lab.example import SESSION
 from minagent.lab.ledger import Ledger
 from minagent.lab.payments import Payments
-from minagent.lab.variants import BILL, CHECKPOINT, SESSION, STANDARD, Life, Shape, Variant, open_store
+from minagent.lab.variants import BILL, CHECKPOINT, STANDARD, Life, Shape, Variant, open_store
 from minagent.recording import INTERRUPTED
 
 
@@ -42,9 +43,6 @@ class Outcome:
     """Calls of which the session says that nobody knows."""
     paid_again: int
     """Model calls beyond one a step."""
-
-    def __add__(self, other: "Outcome") -> "Outcome":
-        return Outcome(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
 
 
 @dataclass(frozen=True)
@@ -122,7 +120,8 @@ def single_crashes(variant: Variant, shape: Shape = STANDARD) -> list[Case]:
 
 def double_crashes(variant: Variant, shape: Shape = STANDARD) -> Iterator[Case]:
     """Crash at each point in turn, and then at each point of the process that goes on from there."""
-    for number in range(1, len(single_crashes(variant, shape)) + 1):
+    lives, _ = run(variant, shape, ())
+    for number in range(1, len(lives[0]) + 1):
         yield from _cases(variant, shape, (number,))
 
 

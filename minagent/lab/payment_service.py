@@ -21,6 +21,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import IO, Any, Self, TypeVar, cast
 
+from minagent.lab.helper_process import kill_and_wait
 from minagent.lab.payments import Answer, Payments, Request, Send
 
 HERE = "127.0.0.1"
@@ -59,7 +60,7 @@ class PaymentService:
             stdout=subprocess.PIPE,
             start_new_session=True,
         )
-        self.close: Callable[[], Any] = weakref.finalize(self, _stop, self._process)
+        self.close: Callable[[], Any] = weakref.finalize(self, kill_and_wait, self._process)
         """End the process; its database stays. So does the end of Python."""
         said = cast(IO[bytes], self._process.stdout).readline()
         if not said:
@@ -87,23 +88,19 @@ class PaymentService:
 
     def charges(self) -> list[dict[str, Any]]:
         """Return all charges, oldest first, as the database has them."""
-        return self._read(Payments.charges)
+        return self.read(Payments.charges)
 
     def requests(self) -> int:
         """Return how many requests for a charge were answered well, or would have been."""
-        return self._read(Payments.requests)
+        return self.read(Payments.requests)
 
-    def _read(self, look: Callable[[Payments], Result]) -> Result:
+    def read(self, look: Callable[[Payments], Result]) -> Result:
+        """Return what `look` sees in the ledger."""
         database = sqlite3.connect(self.path)
         try:
             return look(Payments(database))
         finally:
             database.close()
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    process.kill()
-    process.communicate()
 
 
 class _Server(HTTPServer):

@@ -33,10 +33,11 @@ DOING: dict[Phase, str] = {
 
 Recording = Literal["nothing", "every step", "every 2 steps", "before side effects", "log", "log with keys"]
 """What a run writes to the disk. "before side effects": every step, and what the model wants before it is done."""
+INTERVAL: dict[Recording, int] = {"every step": 1, "every 2 steps": 2, "before side effects": 1}
+"""After how many steps a checkpoint is saved, where checkpoints are."""
 
 CHECKPOINT = Path("disk", "session.json")
 LEDGER = Path("world", "ledger.jsonl")
-SESSION = "demo"
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ class WatchedTools(ToolRegistry):
         """Stop, run the tool, write down its effect, and stop. A key that the world has seen gets the old result."""
         self._about_to("tool")
         key = key if self._honours_keys else None
-        result = self._ledger.result_of(key)
+        result = None if key is None else self._ledger.result_of(key)
         if result is None:
             result = super().call(tool_call, key)
             self._ledger.record_effect(tool_call, result, key)

@@ -8,8 +8,6 @@ What the service was asked to do is read from its own database. Each process is 
 Source: chapter 7.3.6.
 """
 
-import contextlib
-import sqlite3
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +18,6 @@ from minagent.lab.crash_points import CrashPoints, die_by_signal
 from minagent.lab.lives import Lives
 from minagent.lab.matrix import Outcome, outcome
 from minagent.lab.payment_service import PaymentService, sender
-from minagent.lab.payments import Payments
 from minagent.lab.variants import Life, Shape, Variant
 
 
@@ -43,17 +40,15 @@ class RealCrashes(Lives):
         Returns how many there were, and the outcome. A process that ends before its point is the last one.
         """
         self.service.forget()
-        with tempfile.TemporaryDirectory(prefix="minagent-") as name, contextlib.ExitStack() as stack:
+        with tempfile.TemporaryDirectory(prefix="minagent-") as name:
             folder = Path(name)
-            port = self.service.port
             Life(folder, variant, shape, self.service.send, CrashPoints(0, die_by_signal)).begin()
             lives = 0
             for die_at in (*crashes, 0):
                 lives += 1
-                if self.finishes(_Order(folder, variant, shape, port, die_at)):
+                if self.finishes(_Order(folder, variant, shape, self.service.port, die_at)):
                     break
-            ledger = stack.enter_context(contextlib.closing(sqlite3.connect(self.service.path)))
-            return lives, outcome(folder, variant, shape, Payments(ledger))
+            return lives, self.service.read(lambda payments: outcome(folder, variant, shape, payments))
 
     def single_crashes(self, variant: Variant, shape: Shape) -> list[Outcome]:
         """Crash at each point in turn."""

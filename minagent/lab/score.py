@@ -13,10 +13,8 @@ from pathlib import Path
 from minagent.lab.disk import logged, saved_session
 from minagent.lab.example import Example
 from minagent.lab.ledger import Ledger
-from minagent.lab.phases import Phase, Recording, Report
+from minagent.lab.phases import INTERVAL, Phase, Recording, Report
 
-INTERVAL: dict[Recording, int] = {"every 2 steps": 2}
-"""After how many steps something is on the disk, if not after each."""
 LOGS = ("log", "log with keys")
 
 
@@ -41,11 +39,17 @@ class Score:
             self.calls_paid_twice + other.calls_paid_twice,
         )
 
+    def named(self) -> dict[str, int]:
+        """Return the numbers by their names, in words."""
+        return {
+            "steps lost": self.steps_lost,
+            "effects repeated": self.effects_repeated,
+            "effects unknown": self.effects_unknown,
+            "model calls paid twice": self.calls_paid_twice,
+        }
+
     def __str__(self) -> str:
-        return (
-            f"steps lost: {self.steps_lost}, effects repeated: {self.effects_repeated}, "
-            f"effects unknown: {self.effects_unknown}, model calls paid twice: {self.calls_paid_twice}"
-        )
+        return ", ".join(f"{name}: {count}" for name, count in self.named().items())
 
 
 def changes_the_world(example: Example) -> list[bool]:

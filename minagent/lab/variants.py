@@ -31,11 +31,11 @@ from minagent import (
     step_once,
 )
 from minagent.lab.crash_points import CrashPoints, WatchedDatabase
+from minagent.lab.example import BEGAN, SESSION
 from minagent.lab.ledger import Ledger
 from minagent.lab.payments import PaymentClient, Payments, Send
 from minagent.tools import Effect, Verdict
 
-SESSION = "demo"
 BILL = "bill.jsonl"
 CHECKPOINT = "session.json"
 DATABASE = "sessions.db"
@@ -153,7 +153,7 @@ class Life:
 
     def begin(self) -> None:
         """Put a new session on the disk."""
-        session = init_session(self.agent, "Place the orders.", session_id=SESSION, created_at="2026-01-01T00:00:00Z")
+        session = init_session(self.agent, "Place the orders.", session_id=SESSION, created_at=BEGAN)
         with self.points.watching_files():
             if (store := open_store(self.folder, self.variant)) is None:
                 save_checkpoint(self.folder / CHECKPOINT, session, self.model, [])

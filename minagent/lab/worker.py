@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from minagent.lab.example import ExampleName
+from minagent.lab.helper_process import kill_and_wait
 from minagent.lab.phases import Recording, Report
 from minagent.plain_json import parse
 
@@ -35,7 +36,7 @@ class Worker:
         self._from_child = cast(IO[bytes], self._process.stdout)
         self.pid = self._process.pid
         # A lab that is dropped takes its process with it; so does the end of Python.
-        self.kill = weakref.finalize(self, _kill, self._process)
+        self.kill = weakref.finalize(self, kill_and_wait, self._process)
         """Send SIGKILL, and wait until the process is gone from the process table."""
         self.report = self._read()
 
@@ -74,8 +75,3 @@ class Worker:
             complaint = self._complaints.read().decode(errors="replace")
             raise WorkerDied(f"process {self.pid} ended with code {self._process.returncode}. {complaint}")
         return None
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    process.kill()
-    process.communicate()

@@ -3,11 +3,12 @@
 import re
 from pathlib import Path
 
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from minagent.document import decode
 from minagent.lab.ledger import Ledger
 from minagent.lab.phases import CHECKPOINT, LEDGER
+from tests.browser.crash_lab_page import CrashLabOnPage, folder_of
 from tests.browser.jupyterlab import serve
 from tests.conftest import ROOT, in_process_table
 
@@ -25,34 +26,6 @@ def test_the_readme_s_first_command_opens_the_start_notebook(tmp_path: Path, chr
         expect(heading).to_be_visible(timeout=30_000)
 
 
-class Lab:
-    """The crash lab as a reader sees it."""
-
-    def __init__(self, page: Page) -> None:
-        self.view = page.locator(".jp-OutputArea-output").filter(has=page.locator(".minagent-lane"))
-        self.status = self.view.get_by_role("status")
-
-    def panel(self, name: str) -> Locator:
-        """Return one of the three panels."""
-        return self.view.get_by_role("region", name=name)
-
-    def press(self, label: str, said: str) -> None:
-        """Press a button, and wait until the status line says that it was done."""
-        self.view.get_by_role("button", name=label).click()
-        expect(self.status).to_contain_text(said)
-
-    def pid(self) -> int:
-        """Return the process id that the page shows."""
-        found = re.search(r"pid (\d+)", self.panel("Process").inner_text())
-        assert found
-        return int(found[1])
-
-
-def folder_of(pid: int) -> Path:
-    """Return the folder in which a worker keeps its files, as the process table knows it."""
-    return Path(Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8").split("\0")[3])
-
-
 def disk_line(folder: Path) -> str:
     """Return what the disk panel ought to say, read from the disk."""
     data = (folder / CHECKPOINT).read_bytes()
@@ -61,7 +34,7 @@ def disk_line(folder: Path) -> str:
 
 def test_step_crash_resume_by_hand(page: Page):
     """What the page shows is what the disk and the process table say, before the crash, after it, and at the end."""
-    lab = Lab(page)
+    lab = CrashLabOnPage(page.locator(".jp-OutputArea-output").filter(has=page.locator(".minagent-lane")))
     lab.press("Reset", "Reset: no process, an empty disk")
     expect(lab.panel("Disk")).to_contain_text("empty")
     lab.press("Step", "Now at step 0, about to ask the model.")

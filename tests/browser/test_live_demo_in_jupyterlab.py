@@ -14,6 +14,7 @@ from minagent.lab.example import EXAMPLES, ExampleName
 from minagent.lab.ledger import Ledger
 from minagent.lab.phases import LEDGER, Phase, Recording
 from minagent.lab.score import Score, predicted
+from tests.browser.crash_lab_page import CrashLabOnPage, folder_of
 from tests.conftest import in_process_table
 
 NOTEBOOK = "live_demo.ipynb"
@@ -22,28 +23,13 @@ CRASHES = 40
 RNG = random.Random(7310)  # noqa: S311 - no secret
 
 
-class Lab:
-    """The whole lab as one sees it."""
+class WholeLab(CrashLabOnPage):
+    """The whole lab, worked by keyboard."""
 
-    def __init__(self, page: Page) -> None:
-        self.view = page.locator(".jp-OutputArea-output").filter(has=page.get_by_label("What happened"))
-        self.status = self.view.get_by_role("status")
-
-    def press(self, label: str, said: str | re.Pattern[str]) -> None:
-        """Press a button, and wait until the status line says that it was done."""
-        self.view.get_by_role("button", name=re.compile(rf"^(✓ )?{re.escape(label)}$")).press("Enter")
+    def press(self, label: str, said: str) -> None:
+        """Press Enter on a button, and wait until the status line says that it was done."""
+        self.button(label).press("Enter")
         expect(self.status).to_contain_text(said)
-
-    def panel(self, name: str) -> Locator:
-        """Return one of the three panels."""
-        return self.view.get_by_role("region", name=name)
-
-    def pid(self) -> int:
-        """Return the process id that the page shows."""
-        expect(self.panel("Process")).to_contain_text("pid")
-        found = re.search(r"pid (\d+)", self.panel("Process").inner_text())
-        assert found
-        return int(found[1])
 
     def expect_score(self, expected: Score) -> None:
         """Check that the page shows this score, measured and from theory."""
@@ -52,9 +38,9 @@ class Lab:
 
 
 @pytest.fixture
-def lab(page: Page) -> Lab:
+def lab(page: Page) -> WholeLab:
     """The lab on the page."""
-    return Lab(page)
+    return WholeLab(page.locator(".jp-OutputArea-output").filter(has=page.get_by_label("What happened")))
 
 
 def draw() -> list[tuple[Recording, ExampleName, int, Phase, int]]:
@@ -69,12 +55,7 @@ def draw() -> list[tuple[Recording, ExampleName, int, Phase, int]]:
     return cases
 
 
-def folder_of(pid: int) -> Path:
-    """Return the folder in which a worker keeps its files, as the process table knows it."""
-    return Path(Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8").split("\0")[3])
-
-
-def test_every_way_of_recording_does_what_theory_says_on_the_page(lab: Lab):
+def test_every_way_of_recording_does_what_theory_says_on_the_page(lab: WholeLab):
     """Forty crash points: the score is that of theory, the panels are what disk, ledger and process table say."""
     deaths: dict[str, str] = {"Crash": "Crashed by SIGKILL", "Cut the power": "Power cut", "Crash in mid-write": "half"}
     for recording, example, step, phase, number in draw():
