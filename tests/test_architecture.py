@@ -40,6 +40,7 @@ LAYERS: list[set[str]] = [
         "lab.payments",
         "lab.plots",
         "lab.protocols",
+        "lab.slides",
     },
     {"lab.file_calls", "lab.lives", "lab.payment_service"},
     {"lab.simulate", "lab.theory", "lab.variants"},
@@ -53,7 +54,7 @@ LAYERS: list[set[str]] = [
 """From the ground up. The root package is the empty name: it gathers the core, and only the lab imports it."""
 
 OTHER_STORES = {"stores.sql"}
-LAB_ONLY = {"ipywidgets", "jupyter_client", "matplotlib", "numpy"}
+LAB_ONLY = {"ipywidgets", "jupyter_client", "matplotlib", "nbconvert", "numpy"}
 
 
 def name_of(path: Path) -> str:

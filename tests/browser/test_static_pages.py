@@ -4,24 +4,21 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from nbconvert import HTMLExporter, SlidesExporter
+from nbconvert import HTMLExporter
 from playwright.sync_api import Browser
 
 from tests.notebook_rules import printed, shows
 from tests.store_notebooks import NOTEBOOKS, all_notebooks
 
 
-@pytest.mark.parametrize("exporter", [HTMLExporter, SlidesExporter])
 @pytest.mark.parametrize(
     "path", [path for path in all_notebooks() if path.parent == NOTEBOOKS], ids=lambda path: str(path.stem)
 )
-def test_the_exported_page_reads_completely_offline(
-    chromium: Browser, tmp_path: Path, path: Path, exporter: type[HTMLExporter]
-):
-    """What a reader without Jupyter sees, in a browser that reaches nobody. Slides are one long page then."""
+def test_the_exported_page_reads_completely_offline(chromium: Browser, tmp_path: Path, path: Path):
+    """What a reader without Jupyter sees, in a browser that reaches nobody."""
     notebook = nbformat.read(path, as_version=4)
     page_file = tmp_path / "page.html"
-    page_file.write_text(exporter().from_notebook_node(notebook)[0], encoding="utf-8")
+    page_file.write_text(HTMLExporter().from_notebook_node(notebook)[0], encoding="utf-8")
     context = chromium.new_context(offline=True)
     page = context.new_page()
     page.goto(page_file.as_uri(), wait_until="domcontentloaded")
