@@ -3,7 +3,7 @@
 No logic: a button calls one method of the model, and all is redrawn.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from html import escape
 from typing import cast, get_args
@@ -12,11 +12,14 @@ import ipywidgets
 
 from minagent import DidNotHappen, Happened, Unknown
 from minagent.lab.crashlab import CrashLab
+from minagent.lab.disk import call_in_doubt
 from minagent.lab.example import ExampleName
-from minagent.lab.phases import Recording
-from minagent.lab.widgets import CrashLabView, labelled
+from minagent.lab.phases import Phase, Recording
+from minagent.lab.widgets import CrashLabView
 
 EVENTS_SHOWN = 8
+NOT_SEEN = "it happened, says a person; the outside world has not seen it"
+"""The result of a call that is said to have happened, where the ledger has none."""
 
 TABLE = """<style>
 .minagent table { border-collapse: collapse; margin: 8px 0; color: inherit }
@@ -31,7 +34,7 @@ class Choice(ipywidgets.HBox):
     A list would be shorter, but there JupyterLab takes the arrow keys for itself.
     """
 
-    def __init__(self, label: str, options: tuple[str, ...], value: str, choose: Callable[[str], None]) -> None:
+    def __init__(self, label: str, options: Iterable[str], value: str, choose: Callable[[str], None]) -> None:
         self.buttons = {option: ipywidgets.Button() for option in options}
         for option, button in self.buttons.items():
             button.layout.width = "auto"
@@ -53,10 +56,9 @@ class WholeLabView(CrashLabView):
         super().__init__(lab)
         self.recording = Choice("Recording:", get_args(Recording), lab.recording, self._choose_recording)
         self.example = Choice("Tools:", get_args(ExampleName), lab.example, self._choose_example)
-        self.point = labelled(ipywidgets.BoundedIntText(1, min=1, max=len(lab.points)), "Crash point")
-        self.point.observe(self._say_point, "value")
-        self.row.children = (self.point, *self.buttons.values())
-        self.children = (self.recording, self.example, self.row, self.status, self.picture)
+        self.points = ipywidgets.VBox()
+        self._show_points()
+        self.children = (self.recording, self.example, self.points, self.row, self.status, self.picture)
 
     def __repr__(self) -> str:
         return f"Whole crash lab: {self.lab.recording}, {self.lab.example}, {self.lab.state}"
@@ -91,17 +93,27 @@ class WholeLabView(CrashLabView):
         items = "".join(f"<li>{escape(event)}</li>" for event in events)
         return f'<h4>What happened</h4><ol class="minagent-events" aria-label="What happened">{items}</ol>'
 
-    def _say_point(self, _: object) -> None:
-        step, phase = self.lab.points[self.point.value - 1]
-        self.status.say(f"Point {self.point.value}: step {step}, before {phase}. Press Run to it.")
+    def _show_points(self) -> None:
+        """Show all crash points, a row of buttons for each step; the first one is chosen."""
+        self.point = self.lab.points[0]
+        steps = dict.fromkeys(step for step, _ in self.lab.points)
+        rows = [[_name(point) for point in self.lab.points if point[0] == step] for step in steps]
+        self.rows = [Choice("Crash before:", names, _name(self.point), self._choose_point) for names in rows]
+        self.points.children = self.rows
+
+    def _choose_point(self, name: str) -> None:
+        self.point = next(point for point in self.lab.points if _name(point) == name)
+        for row in self.rows:
+            row.mark(name)
+        self.status.say(f"Crash point: before {name}. Press Run to it.")
 
     def _run_to_point(self) -> str:
-        return self.lab.run_to(*self.lab.points[self.point.value - 1])
+        return self.lab.run_to(*self.point)
 
     def _it_happened(self) -> str:
         """Say that the call in doubt happened, with the result that the ledger has."""
-        effects = self.lab.ledger.effects()
-        return self.lab.resolve(Happened(effects[-1]["result"] if effects else "it happened"))
+        call = call_in_doubt(self.lab.folder)
+        return self.lab.resolve(Happened((call and self.lab.ledger.newest_result(call)) or NOT_SEEN))
 
     def _choose_recording(self, recording: str) -> None:
         self._choose(cast(Recording, recording), self.lab.example)
@@ -114,6 +126,10 @@ class WholeLabView(CrashLabView):
             said = self.lab.choose(recording, example)
             self.recording.mark(recording)
             self.example.mark(example)
-            self.point.max = len(self.lab.points)
+            self._show_points()
             self.redraw()
             self.status.say(said)
+
+
+def _name(point: tuple[int, Phase]) -> str:
+    return f"step {point[0]}: {point[1]}"

@@ -9,6 +9,7 @@ from minagent.document import decode
 from minagent.generations import numbered
 from minagent.lab.example import SESSION
 from minagent.lab.phases import CHECKPOINT
+from minagent.messages import ToolCall, open_calls
 from minagent.records import State
 from minagent.stores.json_lines import whole
 
@@ -71,6 +72,14 @@ def logged(folder: Path) -> State | None:
         return SessionLog.resume(FileStore((folder / CHECKPOINT).parent), SESSION, writer="reader").state
     except LogMissing:
         return None
+
+
+def call_in_doubt(folder: Path) -> ToolCall | None:
+    """Return the call of which the log has an intent and no result, if there is one."""
+    state = logged(folder)
+    if state is None:
+        return None
+    return next((call for index, call in open_calls(state.session.messages) if index in state.in_doubt), None)
 
 
 def saved_session(folder: Path) -> Session | None:

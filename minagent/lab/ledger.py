@@ -54,6 +54,11 @@ class Ledger:
         """Return the result of the effect that has this key, if there is one."""
         return next((entry["result"] for entry in self.entries() if entry.get("key") == key), None)
 
+    def newest_result(self, call: ToolCall) -> str | None:
+        """Return the result of the newest effect of this tool with these arguments, if there is one."""
+        same = [e for e in self.effects() if (e["name"], e["arguments"]) == (call.name, call.arguments)]
+        return same[-1]["result"] if same else None
+
     def entries(self) -> list[dict[str, Any]]:
         """Return all entries, oldest first."""
         if not self.path.exists():

@@ -5,12 +5,13 @@ import random
 from pathlib import Path
 from typing import get_args
 
+import ipywidgets
 import pytest
 
 from minagent.lab.crash_lab_widget import WholeLabView
 from minagent.lab.crashlab import CrashLab
 from minagent.lab.example import ExampleName
-from minagent.lab.phases import Recording
+from minagent.lab.phases import DOING, Recording
 from tests.conftest import in_process_table
 from tests.lab.test_widgets import text
 
@@ -28,9 +29,19 @@ def press(view: WholeLabView, *labels: str) -> str:
     return view.status.said
 
 
+def points(view: WholeLabView) -> dict[str, ipywidgets.Button]:
+    """Return the buttons of all crash points by their names, in order."""
+    return {name: button for row in view.rows for name, button in row.buttons.items()}
+
+
+def choose(view: WholeLabView, name: str) -> None:
+    """Click a crash point, as a reader does."""
+    points(view)[name].click()
+
+
 def test_a_call_in_doubt_is_resolved_by_buttons(view: WholeLabView):
     """Die after the charge: unknown is said aloud, a person looks, and the run goes on."""
-    view.point.value = view.lab.points.index((1, "result")) + 1
+    choose(view, "step 1: result")
     assert press(view, "Run to it") == "Now at step 1, about to take the result in."
     assert press(view, "Crash", "Resume").endswith("about to stop: a tool may have run, and nobody knows.")
     assert "? waits: a call is in doubt" in text(view.picture.value)
@@ -45,10 +56,40 @@ def test_a_call_in_doubt_is_resolved_by_buttons(view: WholeLabView):
 @pytest.mark.parametrize(("verdict", "mails"), [("It did not", 2), ("Nobody knows", 1)])
 def test_the_other_two_verdicts(view: WholeLabView, verdict: str, mails: int):
     """A wrong guess sends the mail twice, and the score says so."""
-    view.point.value = view.lab.points.index((2, "save")) + 1
+    choose(view, "step 2: save")
     press(view, "Run to it", "Crash in mid-write", "Resume", verdict, "Run")
     assert [effect["name"] for effect in view.lab.ledger.effects()].count("send_mail") == mails
     assert view.lab.score.effects_repeated == mails - 1
+
+
+@pytest.mark.parametrize(
+    ("point", "said"),
+    [
+        ("step 2: tool", "it happened, says a person; the outside world has not seen it"),
+        ("step 2: result", "sent to Ann: lamp, 26 dollars"),
+    ],
+)
+def test_what_happened_has_the_result_of_its_own_call(view: WholeLabView, point: str, said: str):
+    """Of the call in doubt, not of whichever tool was last; and where the ledger has none, that is said."""
+    choose(view, point)
+    press(view, "Run to it", "Crash", "Resume")
+    assert press(view, "It happened").startswith(f"Recorded: Happened(result='{said}').")
+
+
+@pytest.mark.parametrize("recording", get_args(Recording))
+@pytest.mark.parametrize("example", get_args(ExampleName))
+def test_every_phase_of_every_step_is_a_button(view: WholeLabView, recording: Recording, example: ExampleName):
+    """In the order of the run, one chosen at a time; the run goes just there."""
+    view.recording.buttons[recording].click()
+    view.example.buttons[example].click()
+    assert list(points(view)) == [f"step {step}: {phase}" for step, phase in view.lab.points]
+    step, phase = view.lab.points[-2]
+    choose(view, f"step {step}: {phase}")
+    assert view.status.said == f"Crash point: before step {step}: {phase}. Press Run to it."
+    marked = [button.description for button in points(view).values() if button.description.startswith("✓")]
+    assert marked == [f"✓ step {step}: {phase}"]
+    assert press(view, "Run to it") == f"Now at step {step}, about to {DOING[phase]}."
+    view.lab.close()
 
 
 def test_a_choice_begins_anew_and_is_marked_by_a_sign(view: WholeLabView):
@@ -59,7 +100,7 @@ def test_a_choice_begins_anew_and_is_marked_by_a_sign(view: WholeLabView):
     view.example.buttons["arithmetic"].click()
     marked = [b.description for b in (*view.recording.buttons.values(), *view.example.buttons.values())]
     assert [word for word in marked if word.startswith("✓")] == ["✓ every step", "✓ arithmetic"]
-    assert view.point.max == len(view.lab.points) == 10
+    assert len(points(view)) == len(view.lab.points) == 10
     assert repr(view) == "Whole crash lab: every step, arithmetic, ready"
 
 
@@ -77,7 +118,7 @@ def test_a_hundred_sequences_of_clicks_leave_the_lab_consistent(view: WholeLabVi
             living = {pid for pid in pids if in_process_table(pid)}
             alive = view.lab.state in ("running", "in doubt")
             assert living == ({view.lab.process.pid} if alive and view.lab.process is not None else set())
-        view.point.value = rng.randint(1, 20)
+        rng.choice(list(points(view).values())).click()
     assert press(view, "Reset").startswith("Reset: no process")
     assert not any(in_process_table(pid) for pid in pids)
     assert view.lab.score == view.lab.tally.predicted
