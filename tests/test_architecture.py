@@ -54,7 +54,7 @@ LAYERS: list[set[str]] = [
 """From the ground up. The root package is the empty name: it gathers the core, and only the lab imports it."""
 
 OTHER_STORES = {"stores.sql"}
-LAB_ONLY = {"ipywidgets", "jupyter_client", "matplotlib", "nbconvert", "numpy"}
+LAB_ONLY = {"ipywidgets", "jupyter_client", "matplotlib", "nbconvert", "numpy", "traitlets"}
 
 
 def name_of(path: Path) -> str:

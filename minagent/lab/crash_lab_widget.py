@@ -3,10 +3,10 @@
 No logic: a button calls one method of the model, and all is redrawn.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from html import escape
-from typing import cast, get_args
+from typing import Any, get_args
 
 import ipywidgets
 
@@ -15,7 +15,7 @@ from minagent.lab.crashlab import CrashLab
 from minagent.lab.disk import call_in_doubt
 from minagent.lab.example import ExampleName
 from minagent.lab.phases import Phase, Recording
-from minagent.lab.widgets import CrashLabView
+from minagent.lab.widgets import CrashLabView, OneOf, named
 
 EVENTS_SHOWN = 8
 NOT_SEEN = "it happened, says a person; the outside world has not seen it"
@@ -28,34 +28,15 @@ TABLE = """<style>
 </style>"""
 
 
-class Choice(ipywidgets.HBox):
-    """A row of buttons of which one is chosen.
-
-    A list would be shorter, but there JupyterLab takes the arrow keys for itself.
-    """
-
-    def __init__(self, label: str, options: Iterable[str], value: str, choose: Callable[[str], None]) -> None:
-        self.buttons = {option: ipywidgets.Button() for option in options}
-        for option, button in self.buttons.items():
-            button.layout.width = "auto"
-            button.on_click(lambda _, option=option: choose(option))
-        super().__init__([ipywidgets.Label(label), *self.buttons.values()])
-        self.layout.flex_flow = "row wrap"
-        self.mark(value)
-
-    def mark(self, value: str) -> None:
-        """Show which one is chosen."""
-        for option, button in self.buttons.items():
-            button.description = f"✓ {option}" if option == value else option
-
-
 class WholeLabView(CrashLabView):
     """The crash lab with everything that it can do."""
 
     def __init__(self, lab: CrashLab) -> None:
         super().__init__(lab)
-        self.recording = Choice("Recording:", get_args(Recording), lab.recording, self._choose_recording)
-        self.example = Choice("Tools:", get_args(ExampleName), lab.example, self._choose_example)
+        self.recording = OneOf("Recording:", named(get_args(Recording)), lab.recording)
+        self.example = OneOf("Tools:", named(get_args(ExampleName)), lab.example)
+        for row in (self.recording, self.example):
+            row.observe(self._choose, "value")
         self.points = ipywidgets.VBox()
         self._show_points()
         self.children = (self.recording, self.example, self.points, self.row, self.status, self.picture)
@@ -97,15 +78,17 @@ class WholeLabView(CrashLabView):
         """Show all crash points, a row of buttons for each step; the first one is chosen."""
         self.point = self.lab.points[0]
         steps = dict.fromkeys(step for step, _ in self.lab.points)
-        rows = [[_name(point) for point in self.lab.points if point[0] == step] for step in steps]
-        self.rows = [Choice("Crash before:", names, _name(self.point), self._choose_point) for names in rows]
+        rows = [{_name(point): point for point in self.lab.points if point[0] == step} for step in steps]
+        self.rows = [OneOf("Crash before:", row, self.point) for row in rows]
+        for one_of in self.rows:
+            one_of.observe(self._choose_point, "value")
         self.points.children = self.rows
 
-    def _choose_point(self, name: str) -> None:
-        self.point = next(point for point in self.lab.points if _name(point) == name)
+    def _choose_point(self, change: Any) -> None:
+        self.point = change["new"]
         for row in self.rows:
-            row.mark(name)
-        self.status.say(f"Crash point: before {name}. Press Run to it.")
+            row.value = self.point
+        self.status.say(f"Crash point: before {_name(self.point)}. Press Run to it.")
 
     def _run_to_point(self) -> str:
         return self.lab.run_to(*self.point)
@@ -115,17 +98,9 @@ class WholeLabView(CrashLabView):
         call = call_in_doubt(self.lab.folder)
         return self.lab.resolve(Happened((call and self.lab.ledger.newest_result(call)) or NOT_SEEN))
 
-    def _choose_recording(self, recording: str) -> None:
-        self._choose(cast(Recording, recording), self.lab.example)
-
-    def _choose_example(self, example: str) -> None:
-        self._choose(self.lab.recording, cast(ExampleName, example))
-
-    def _choose(self, recording: Recording, example: ExampleName) -> None:
+    def _choose(self, _: Any) -> None:
         with self.status.errors_shown():
-            said = self.lab.choose(recording, example)
-            self.recording.mark(recording)
-            self.example.mark(example)
+            said = self.lab.choose(self.recording.value, self.example.value)
             self._show_points()
             self.redraw()
             self.status.say(said)

@@ -7,7 +7,7 @@ import ipywidgets
 from minagent.lab.matrix import Outcome, run
 from minagent.lab.real_crashes import RealCrashes
 from minagent.lab.variants import STANDARD, VARIANTS
-from minagent.lab.widgets import Status, labelled
+from minagent.lab.widgets import OneOf, Status, labelled, named
 
 WORDS = {
     "lost": "results lost",
@@ -53,7 +53,7 @@ class CrashReplayView(ipywidgets.VBox):
     """A way of recording, a point, a button, and a line that says what the point is, and then what happened."""
 
     def __init__(self, variant: str, number: int) -> None:
-        self.variant = labelled(ipywidgets.Dropdown(options=list(VARIANTS), value=variant), "Recording")
+        self.variant = OneOf("Recording:", named(VARIANTS), variant)
         self.number = labelled(ipywidgets.BoundedIntText(number, min=1, max=number), "Crash at point")
         self.button = ipywidgets.Button(description="Crash a real process")
         self.button.layout.width = "auto"
@@ -61,8 +61,8 @@ class CrashReplayView(ipywidgets.VBox):
         self.variant.observe(self._say_where, "value")
         self.number.observe(self._say_where, "value")
         self.button.on_click(self._crash)
-        super().__init__([ipywidgets.HBox([self.variant, self.number, self.button]), self.status])
-        self.children[0].layout.flex_flow = "row wrap"
+        super().__init__([self.variant, ipywidgets.HBox([self.number, self.button]), self.status])
+        self.children[1].layout.flex_flow = "row wrap"
         self._say_where(None)
 
     def __repr__(self) -> str:

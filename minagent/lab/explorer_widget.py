@@ -13,7 +13,7 @@ from matplotlib.ticker import NullLocator
 from minagent.lab import plots
 from minagent.lab.explorer import POLICY_NAMES, Choice, View, explore
 from minagent.lab.simulate import LAWS
-from minagent.lab.widgets import Status, labelled
+from minagent.lab.widgets import OneOf, Status, labelled, named
 
 BETWEEN_FAILURES = {"30 seconds": 30.0, "1 minute": 60.0, "5 minutes": 300.0, "10 minutes": 600.0, "1 hour": 3600.0}
 COUNTS_SHOWN = [1, 2, 5, 10, 20, 50, 100]
@@ -44,19 +44,18 @@ class FrequencyView(ipywidgets.VBox):
 
     def __init__(self, choice: Choice) -> None:
         self.controls = {
-            "policy": labelled(ipywidgets.Dropdown(options=POLICY_NAMES, value=choice.policy), "Policy"),
+            "policy": OneOf("Policy:", named(POLICY_NAMES), choice.policy),
             "interval": labelled(ipywidgets.BoundedIntText(choice.interval, 1, 200), "N"),
-            "between_failures": _select(BETWEEN_FAILURES, choice.between_failures, "A failure each"),
-            "save_seconds": _select(SAVE_COSTS, choice.save_seconds, "A save takes"),
-            "law": labelled(ipywidgets.Dropdown(options=list(LAWS), value=choice.law), "Lengths of steps"),
+            "between_failures": OneOf("A failure each:", BETWEEN_FAILURES, choice.between_failures),
+            "save_seconds": OneOf("A save takes:", SAVE_COSTS, choice.save_seconds),
+            "law": OneOf("Lengths of steps:", named(LAWS), choice.law),
             "seed": labelled(ipywidgets.BoundedIntText(choice.seed, 1, 999), "Draw number"),
         }
         self.status = Status()
         self.picture = ipywidgets.HTML()
         for control in self.controls.values():
             control.observe(self._redraw, "value")
-        super().__init__([ipywidgets.HBox(list(self.controls.values())), self.status, self.picture])
-        self.children[0].layout.flex_flow = "row wrap"
+        super().__init__([*self.controls.values(), self.status, self.picture])
         self._redraw(None)
 
     def __repr__(self) -> str:
@@ -67,10 +66,6 @@ class FrequencyView(ipywidgets.VBox):
             view = explore(Choice(**{name: control.value for name, control in self.controls.items()}))
             self.picture.value = _image(picture(view), view.sentence)
             self.status.say(view.sentence)
-
-
-def _select(options: dict[str, float], value: float, label: str) -> Any:
-    return labelled(ipywidgets.Dropdown(options=list(options.items()), value=value), label)
 
 
 def _image(figure: Figure, said: str) -> str:

@@ -5,11 +5,12 @@ of class `minagent-status` has the role "status": screen readers speak what it s
 """
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from html import escape
 from typing import Any
 
 import ipywidgets
+import traitlets
 
 from minagent.lab.crashlab import WAY_ON, CrashLab, State
 from minagent.lab.kernel_state import KernelState
@@ -45,6 +46,35 @@ def labelled(control: Any, label: str) -> Any:
     control.description = label
     control.style.description_width = "initial"
     return control
+
+
+def named(values: Iterable[str]) -> dict[str, str]:
+    """Return options that are called what they are."""
+    return {value: value for value in values}
+
+
+class OneOf(ipywidgets.HBox):
+    """A row of buttons of which one is chosen: that of `value`, which can be observed, and set.
+
+    A list would be shorter, but there JupyterLab takes the arrow keys for itself.
+    """
+
+    value = traitlets.Any()
+
+    def __init__(self, label: str, options: Mapping[str, Any], value: Any) -> None:
+        self.options = options
+        self.buttons = {name: ipywidgets.Button(tooltip=f"{label} {name}") for name in options}
+        super().__init__([ipywidgets.Label(label), *self.buttons.values()])
+        for name, button in self.buttons.items():
+            button.layout.width = "auto"
+            button.on_click(lambda _, option=options[name]: self.set_trait("value", option))
+        self.layout.flex_flow = "row wrap"
+        self.observe(self._mark, "value")
+        self.value = value
+
+    def _mark(self, _: Any) -> None:
+        for name, button in self.buttons.items():
+            button.description = f"✓ {name}" if self.options[name] == self.value else name
 
 
 def _list(items: list[str], empty: str) -> str:

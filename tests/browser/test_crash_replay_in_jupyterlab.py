@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from minagent.lab.crash_replay import replay
+from minagent.lab.variants import VARIANTS
 
 NOTEBOOK = "7.3.6_nothing_twice.ipynb"
 
@@ -11,20 +12,19 @@ NOTEBOOK = "7.3.6_nothing_twice.ipynb"
 @pytest.fixture
 def view(page: Page) -> Locator:
     """The widget on the page."""
-    return page.locator(".jp-OutputArea-output").filter(has=page.get_by_role("combobox", name="Recording"))
+    return page.locator(".jp-OutputArea-output").filter(has=page.get_by_role("button", name="Crash a real process"))
 
 
 def test_every_control_has_a_name(view: Locator):
     """What a screen reader says of each."""
-    expect(view.get_by_role("combobox", name="Recording", exact=True)).to_be_visible()
+    names = [text.removeprefix("✓ ") for text in view.get_by_role("button").all_inner_texts()]
+    assert names == [*VARIANTS, "Crash a real process"]
     expect(view.get_by_role("spinbutton", name="Crash at point", exact=True)).to_be_visible()
-    expect(view.get_by_role("button", name="Crash a real process")).to_be_visible()
 
 
 def test_a_key_crashes_a_real_process(view: Locator, page: Page):
     """The status line says which point is chosen, and then what the model behind the widget says."""
-    view.get_by_role("combobox", name="Recording").focus()
-    page.keyboard.press("End")
+    view.get_by_role("button", name="one transaction").press("Enter")
     status = view.get_by_role("status")
     expect(status).to_contain_text("Point 10: step 0, commit")
     view.get_by_role("spinbutton", name="Crash at point").focus()

@@ -60,7 +60,8 @@ def test_every_way_of_recording_does_what_theory_says_on_the_page(lab: WholeLab)
     for recording, example, step, phase in draw():
         lab.press(recording, f"Chosen: {recording};")
         lab.press(example, f"; {example}.")
-        lab.press(f"step {step}: {phase}", f"Crash point: before step {step}: {phase}.")
+        if (step, phase) != (0, "model"):  # which is chosen already
+            lab.press(f"step {step}: {phase}", f"Crash point: before step {step}: {phase}.")
         lab.press("Run to it", f"Now at step {step}, about to")
         pid = lab.pid()
         folder = folder_of(pid)

@@ -38,7 +38,9 @@ def test_the_button_replays_what_is_chosen():
     view = CrashReplayView("chapter", 10)
     assert view.status.said == "Point 10: step 0, rename. Press Crash a real process."
     view.number.value = 48
-    view.variant.value = "log, keys"
+    assert list(view.variant.buttons) == list(VARIANTS)
+    view.variant.buttons["log, keys"].click()
+    assert [name for name, button in view.variant.buttons.items() if button.description[0] == "✓"] == ["log, keys"]
     assert (view.number.max, view.status.said) == (50, "Point 48: answer, write. Press Crash a real process.")
     view.number.value = 8
     view.button.click()

@@ -94,6 +94,19 @@ def test_a_control_redraws_the_picture_and_the_sentence():
     assert alternative[1] == view.status.said
 
 
+def test_a_button_redraws_and_is_marked_by_a_sign():
+    """Each choice is there, in the order of the model, and one of each row is chosen."""
+    view = FrequencyView(Choice())
+    rows = ("policy", "between_failures", "save_seconds", "law")
+    names = [list(view.controls[row].buttons) for row in rows]
+    assert names == [list(POLICY_NAMES), list(BETWEEN_FAILURES), list(SAVE_COSTS), list(LAWS)]
+    for row, name in zip(rows, ("at the end", "5 minutes", "10 s", "constant"), strict=True):
+        view.controls[row].buttons[name].click()
+    assert view.status.said == explore(Choice("at the end", 10, 300.0, 10.0, "constant")).sentence
+    marked = [b.description for row in rows for b in view.controls[row].buttons.values() if b.description[0] == "✓"]
+    assert marked == ["✓ at the end", "✓ 5 minutes", "✓ 10 s", "✓ constant"]
+
+
 def test_every_combination_of_the_controls_can_be_drawn():
     """No corner of the explorer raises, or warns."""
     for between, save, policy in itertools.product(BETWEEN_FAILURES.values(), SAVE_COSTS.values(), POLICY_NAMES):
