@@ -1,7 +1,7 @@
 """A small agent that survives crashes: the names a reader types.
 
-Modules by distance from the reader: runner, policy, log, replay, checkpoint, records, document, agent, recording,
-session, models, tools, messages, stores, generations, atomic, plain_json, errors.
+Modules by distance from the reader: runner, lease, policy, log, replay, checkpoint, records, document, agent,
+recording, session, models, tools, messages, stores, generations, atomic, plain_json, errors.
 `minagent.lab` breaks things on purpose. Importing minagent starts nothing and loads the standard library alone.
 """
 
@@ -20,6 +20,7 @@ from minagent.errors import (
     InDoubt,
     InvalidMessages,
     InvalidValue,
+    LeaseLost,
     LogDamaged,
     LogError,
     LogMissing,
@@ -27,6 +28,7 @@ from minagent.errors import (
     MinagentError,
     ScriptExhausted,
 )
+from minagent.lease import Lease
 from minagent.log import SessionLog
 from minagent.messages import Message, Problem, ToolCall, pending_calls, problems
 from minagent.models import FakeModel, HistoryModel, Model, Reply, Usage
@@ -46,6 +48,7 @@ from minagent.runner import run_with_checkpoints, run_with_log
 from minagent.session import Session, validate
 from minagent.stores.file import FileStore
 from minagent.stores.memory import MemoryStore
+from minagent.stores.open_store import open_store
 from minagent.stores.sql import SqliteStore
 from minagent.tools import DidNotHappen, Happened, ToolRegistry, Unknown
 
@@ -74,6 +77,8 @@ __all__ = [
     "InDoubt",
     "InvalidMessages",
     "InvalidValue",
+    "Lease",
+    "LeaseLost",
     "LoadReport",
     "LogDamaged",
     "LogError",
@@ -101,6 +106,7 @@ __all__ = [
     "add_question",
     "init_session",
     "load_checkpoint",
+    "open_store",
     "pending_calls",
     "problems",
     "recover_checkpoint",

@@ -89,7 +89,7 @@ def step_once(
         else:
             log.record(session, model.cursor)  # the next question, say, before the model sees it
         messages = list(session.messages) if log is None else session.messages
-        if not pending_calls(messages):
+        if not open_calls(messages):
             reply = _ask(agent, model, messages)
             if reply.message.tool_calls and (before_tools is not None or log is not None):
                 session.messages = messages
@@ -144,7 +144,7 @@ def _ask(agent: Agent, model: Model, messages: list[Message]) -> Reply:
     """Ask the model, and add a copy of its answer to the messages: whoever made it may change its arguments."""
     reply = model.complete(list(messages), agent.registry.schemas())
     _check_answer(reply.message, len(messages))
-    messages.append(Message.from_json(reply.message.to_json()))
+    messages.append(reply.message.copy())
     return reply
 
 

@@ -14,7 +14,7 @@ from os import PathLike
 from pathlib import Path
 
 from minagent.agent import Step
-from minagent.document import MAX_BYTES, Checkpoint, decode, encode
+from minagent.document import MAX_BYTES, Checkpoint, compressed, decode, encode
 from minagent.errors import CheckpointDamaged, CheckpointMissing, CheckpointPassedOver, InvalidValue
 from minagent.generations import Verdict, numbered, save_generation
 from minagent.messages import Message
@@ -24,6 +24,8 @@ from minagent.session import Session
 
 def save_checkpoint(path: str | PathLike[str], session: Session, model: Model, steps: Sequence[Step]) -> None:
     """Save the state of a run to `path`, atomically and durably. The generations before it stay.
+
+    A name that ends in `.gz` has it compressed.
 
     Raises:
         InvalidValue: a value would not come back equal; nothing was written.
@@ -35,6 +37,8 @@ def save_checkpoint(path: str | PathLike[str], session: Session, model: Model, s
     if not path.name:
         raise InvalidValue("path", "a checkpoint needs the name of a file")
     data = encode(Checkpoint(session, model.cursor, list(steps)))
+    if path.suffix == ".gz":
+        data = compressed(data)
     save_generation(path, data, session.step_count, _verdict(path, session))
 
 

@@ -19,13 +19,17 @@ Version history:
     0   the chapter's own document: exactly `session`, `model_cursor` and `steps`; no version, no digest
     1   adds `version` and `sha256`
 
+A document may be compressed with gzip as a whole. Its first two bytes tell.
+
 The digest is checked first, so that a damaged version number is not mistaken for a newer format. It tells accidents,
 not attacks: who can write the file can write a digest.
 
 Source: chapters 7.3.2, 7.3.4 and 7.3.7.
 """
 
+import gzip
 import hashlib
+import zlib
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -38,7 +42,9 @@ from minagent.session import Session
 VERSION = 1
 BLOCKS = {"session", "model_cursor", "steps"}
 MAX_BYTES = 256 * 2**20
-"""No larger file is read, or written."""
+"""No larger document is read, or written, compressed or not."""
+GZIP = b"\x1f\x8b"
+"""How gzip begins, and JSON does not."""
 ARGUMENTS_DEPTH = 6
 """How deep in the document a call's arguments lie, which by themselves may be as deep as plain JSON may be."""
 
@@ -98,7 +104,26 @@ def decode(data: bytes) -> Checkpoint:
         raise CheckpointDamaged(f"not a checkpoint: {error}") from error
 
 
+def compressed(document: bytes) -> bytes:
+    """Return a document compressed with gzip; `decode` takes it as well. Equal documents give equal bytes."""
+    return gzip.compress(document, mtime=0)
+
+
+def _decompressed(data: bytes) -> bytes:
+    # A few kilobytes of gzip can hold gigabytes of blanks: no more than a document may have is ever taken out.
+    stream = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+    try:
+        document = stream.decompress(data, MAX_BYTES + 1)
+    except zlib.error as error:
+        raise CheckpointDamaged(f"not whole gzip: {error}") from error
+    if len(document) <= MAX_BYTES and (not stream.eof or stream.unused_data):
+        raise CheckpointDamaged("not whole gzip: it is cut off, or goes on after its end")
+    return document
+
+
 def _parse(data: bytes) -> dict[str, Any]:
+    if data.startswith(GZIP):
+        data = _decompressed(data)
     if len(data) > MAX_BYTES:
         raise CheckpointDamaged(f"larger than {MAX_BYTES} bytes")
     try:

@@ -12,6 +12,7 @@
     │   └── CheckpointTooNew     intact, but in a format that this version does not know
     └── LogError
         ├── Conflict             another writer was first: read again
+        ├── LeaseLost            another writer has the right to write in this session
         ├── AppendUnknown        an append failed, and may have taken effect: read again, and look
         ├── LogMissing           there is no session of this id
         ├── LogDamaged           a record is not the one that was written
@@ -100,6 +101,18 @@ class Conflict(LogError):
         super().__init__(f"expected {expected} records, and {length} were appended so far: read again before you write")
         self.expected = expected
         self.length = length
+
+
+class LeaseLost(LogError):
+    """Another writer has, or had, the right to write in this session. Nothing was added, and nothing will be.
+
+    Tools that have run meanwhile have had their effects: no lease reaches them.
+    """
+
+    def __init__(self, holder: str | None) -> None:
+        has = "another writer had its lease meanwhile" if holder is None else f"the writer {holder!r} has its lease"
+        super().__init__(f"this session is not ours to write in: {has}. Stop, or acquire the lease, and resume")
+        self.holder = holder
 
 
 class AppendUnknown(LogError):

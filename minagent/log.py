@@ -18,18 +18,14 @@ import copy
 from typing import Any
 
 from minagent.document import check_cursor
-from minagent.errors import Conflict, InvalidValue, LogError
-from minagent.messages import Message, check_message, check_sequence, newest_turn
-from minagent.plain_json import canonical, check_storable, require
-from minagent.recording import INTERRUPTED
-from minagent.records import Kind, Record, State, apply, encode, encode_state, is_good
+from minagent.entries import Entry, entries_for_news, entries_for_verdict
+from minagent.errors import Conflict, InvalidValue, LeaseLost, LogError
+from minagent.messages import newest_turn
+from minagent.records import Record, State, apply, encode, encode_state, is_good
 from minagent.replay import ResumeReport, load
 from minagent.session import Session
 from minagent.stores.base import KEPT, Store
-from minagent.tools import DidNotHappen, Happened, Unknown, Verdict
-
-Entry = tuple[Kind, dict[str, Any]]
-"""A record to be: its kind and its body."""
+from minagent.tools import Verdict
 
 
 class SessionLog:
@@ -42,6 +38,10 @@ class SessionLog:
         self.report = ResumeReport(None, 0)
         self._state: State | None = None
         """What the log says; None if that has to be read from the store."""
+        self._read_anew = True
+        """Whether others may have written what we have not compared with a session yet."""
+        self._leased = False
+        """Whether we have the lease, as far as we knew before we read anew."""
         self._grown = 0
         """Bytes of records since the newest checkpoint."""
         self._checkpoint_bytes = 0
@@ -51,9 +51,20 @@ class SessionLog:
         """What the log says now: a copy, for whoever wants to go on with it."""
         return copy.deepcopy(self._current())
 
+    @property
+    def length(self) -> int:
+        """How many records it has, as far as we know."""
+        return self._current().length
+
+    @property
+    def lease(self) -> dict[str, Any] | None:
+        """Who may write (see `lease`), as far as we know; None if everybody may."""
+        return copy.copy(self._current().lease)
+
     def _current(self) -> State:
         if self._state is None:
             self._state, self.report = load(self.store, self.session_id)
+            self._read_anew, self._leased = True, self._leased or self._state.holder == self.writer
             self._grown, self._checkpoint_bytes = self.report.replayed_bytes, self.report.checkpoint_bytes
         return self._state
 
@@ -89,6 +100,22 @@ class SessionLog:
         log._current()
         return log
 
+    def refresh(self) -> None:
+        """Take in what other writers have appended."""
+        if (
+            self._state is not None
+            and self.store.read(self.session_id, self._state.length).length == self._state.length
+        ):
+            return
+        self._state = None
+        self._current()
+
+    def check_lease(self) -> None:
+        """Raise LeaseLost if another writer has the lease, or has had it since we had it, as far as we know."""
+        holder = self._current().holder
+        if holder != self.writer and (holder is not None or self._leased):
+            raise LeaseLost(holder)
+
     def record(self, session: Session, model_cursor: int | None) -> None:
         """Append what is new in `session`: its new messages, and its metadata if they are others; in one append.
 
@@ -96,11 +123,21 @@ class SessionLog:
             InvalidValue: what the log knows already was changed, or a value would not come back equal.
             InvalidMessages: the messages contradict themselves; the error lists every problem.
             Conflict: another writer was first.
+            LeaseLost: another writer has the lease of this session, or had it meanwhile.
             OSError: the store refused. In each of these cases nothing was written.
             AppendUnknown: perhaps it was; resume to find out.
         """
         if entries := self._news(session, model_cursor):
             self.append(*entries)
+
+    def _news(self, session: Session, model_cursor: int | None) -> list[Entry]:
+        known = self._current().session
+        if self._read_anew and session.messages[: len(known.messages)] != known.messages:
+            # Our append was of unknown outcome; another took his turn, which ended as ours did, with "Done.", say. To
+            # compare the newest message would not do then.
+            raise InvalidValue("messages", "the log holds others by now: go on from `state`")
+        self._read_anew = False
+        return entries_for_news(known, session, model_cursor)
 
     def record_intent(self, session: Session, model_cursor: int | None, call: int) -> str:
         """Append what is new, and that the tool of a call is about to run, in one append; raise as `record` does.
@@ -125,50 +162,17 @@ class SessionLog:
 
         Raises:
             InvalidValue: no call in doubt has this key, or the verdict is none.
-            Conflict, OSError, AppendUnknown: as `record` does.
+            Conflict, LeaseLost, OSError, AppendUnknown: as `record` does.
         """
-        known = self._current()
-        call = next((call for call, its_key in known.in_doubt.items() if its_key == key), None)
-        if call is None:
-            raise InvalidValue(
-                "key", f"no call in doubt has the key {key!r}; in doubt: {list(known.in_doubt.values())}"
-            )
-        entries: list[Entry] = [("resolved", {"call": call})]
-        match verdict:
-            case Happened(result):
-                require(result, str, "result")
-                entries.append(_result(known, call, result))
-            case Unknown():
-                entries.append(_result(known, call, INTERRUPTED))
-            case DidNotHappen():
-                pass
-            case _:
-                raise InvalidValue("verdict", f"Happened(result), DidNotHappen() or Unknown(), not {verdict!r}")
-        self.append(*entries)
-
-    def _news(self, session: Session, model_cursor: int | None) -> list[Entry]:
-        """Return the entries for what is new in a session."""
-        known = self._current()
-        new = session.messages[len(known.session.messages) :]
-        _check_same_beginning(known.session, session)
-        has_metadata = session.metadata != {} or known.session.metadata != {}
-        if not new and not has_metadata:
-            return []  # as at the beginning of most steps
-        for index, message in enumerate(new, len(known.session.messages)):
-            check_message(message, f"messages[{index}]")
-        check_sequence([*newest_turn(known.session.messages), *new])
-        entries: list[Entry] = [("message", {"message": message.to_json()}) for message in new]
-        answers = [body for _, body in entries if body["message"]["role"] == "assistant"]
-        for body in answers[-1:]:
-            body["model_cursor"] = check_cursor(model_cursor)
-        if has_metadata:
-            check_storable(session.metadata, "metadata")
-            if canonical(session.metadata) != canonical(known.session.metadata):
-                entries.append(("metadata", {"metadata": session.metadata}))
-        return entries
+        self.append(*entries_for_verdict(self._current(), key, verdict))
 
     def append(self, *entries: Entry) -> None:
-        """Append records of these kinds and bodies, in one append; raise as `record` does."""
+        """Append records of these kinds and bodies, in one append; raise as `record` does.
+
+        Nobody appends while another writer has the lease, unless to take it over (see `lease`).
+        """
+        if any(kind != "lease" for kind, _ in entries):
+            self.check_lease()
         state = self._current()
         tip, lines = state.tip(), list[bytes]()
         for kind, body in entries:
@@ -181,12 +185,14 @@ class SessionLog:
         self._state = None
         try:
             self.store.append(self.session_id, lines, state.length)
-        except (Conflict, OSError):  # nothing was added
+        except (Conflict, OSError) as error:  # nothing was added
+            if isinstance(error, Conflict) and self._leased:
+                self.check_lease()  # reads anew: others append nothing while we have the lease, so we had it too long
             self._state = state
             raise
         state.take_in(tip)
         self._grown += sum(map(len, lines))
-        self._state = state
+        self._state, self._leased = state, state.holder == self.writer
 
     def checkpoint(self) -> None:
         """Write the whole state, so that a resume need not replay what came before."""
@@ -194,8 +200,8 @@ class SessionLog:
         for number, document in self.store.checkpoints(self.session_id):
             if not is_good(number, document):
                 # The store keeps the newest, and would keep this one rather than the good one before it. So it is
-                # made anew, from that one and the records.
-                with contextlib.suppress(LogError):
+                # made anew, from that one and the records; if we know as many.
+                with contextlib.suppress(LogError, InvalidValue):
                     self._put_checkpoint(self.at(number))
         self._grown, self._checkpoint_bytes = 0, self._put_checkpoint(state)
 
@@ -227,22 +233,3 @@ class SessionLog:
         if number > self._current().length:
             raise InvalidValue("number", f"the log has {self._current().length} records")
         return load(self.store, self.session_id, number)[0]
-
-
-def _result(state: State, call: int, text: str) -> Entry:
-    """Return the entry for the result of a call of the newest message."""
-    asker = newest_turn(state.session.messages)[0]
-    return "message", {"message": Message("tool", text, tool_call_id=asker.tool_calls[call].id).to_json()}
-
-
-def _check_same_beginning(known: Session, session: Session) -> None:
-    """A log cannot change what it holds. Comparing the newest message that it knows costs the same in every session."""
-    count = len(known.messages)
-    if (session.id, session.created_at) != (known.id, known.created_at):
-        raise InvalidValue("session", f"this log is of the session {known.id!r}")
-    if len(session.messages) < count:
-        raise InvalidValue(
-            "messages", f"the log holds {count}, and the session {len(session.messages)}: go on from `state`"
-        )
-    if session.messages[count - 1 : count] != known.messages[-1:]:
-        raise InvalidValue(f"messages[{count - 1}]", "the log holds another message here, and cannot change it")

@@ -13,7 +13,6 @@ Source: chapters 7.2 and 7.3.7.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 from typing import Any, Literal
 
 from minagent.errors import InvalidMessages, InvalidValue
@@ -61,6 +60,11 @@ class Message:
         if self.role not in ROLES:
             raise InvalidValue("role", f"expected one of {', '.join(ROLES)}, found {self.role!r}")
         object.__setattr__(self, "tool_calls", tuple(self.tool_calls))
+
+    def copy(self) -> "Message":
+        """Return an equal message that shares nothing with this object."""
+        calls = tuple(ToolCall(call.id, call.name, copied(call.arguments)) for call in self.tool_calls)
+        return Message(self.role, self.content, calls, self.tool_call_id)
 
     def to_json(self) -> dict[str, Any]:
         """Return the plain JSON form. It shares nothing with this object."""
@@ -127,8 +131,10 @@ class Problem:
 
 def newest_turn(messages: Sequence[Message]) -> Sequence[Message]:
     """Return the newest message that is no tool result, and the results after it."""
-    results = sum(1 for _ in takewhile(lambda message: message.role == "tool", reversed(messages)))
-    return messages[-results - 1 :]
+    start = len(messages) - 1
+    while start > 0 and messages[start].role == "tool":
+        start -= 1
+    return messages[start:]
 
 
 def open_calls(messages: Sequence[Message]) -> list[tuple[int, ToolCall]]:

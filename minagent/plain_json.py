@@ -14,6 +14,8 @@ from typing import Any
 
 from minagent.errors import InvalidValue
 
+_COMPACT = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
 
 def readable(value: Any) -> bytes:
     """Return `value` as indented JSON text; raise TypeError or ValueError if JSON cannot express it."""
@@ -27,7 +29,7 @@ def canonical(value: Any) -> bytes:
 
 def compact(value: Any) -> bytes:
     """Return `value` as compact JSON text, keys in their order; raise TypeError or ValueError as above."""
-    return _utf8(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
+    return _utf8(_COMPACT.encode(value))
 
 
 def parse(data: bytes) -> Any:
@@ -63,6 +65,8 @@ def _flaw(value: Any, depth: int) -> tuple[str, str] | None:
     """
     if depth > MAX_DEPTH:
         return "", f"nested more than {MAX_DEPTH} deep, or in a circle"
+    if type(value) is str:  # as most are
+        return None
     if type(value) is dict:
         return _flaw_in_dict(value, depth)
     if type(value) is list:
@@ -82,7 +86,7 @@ def _flaw_in_dict(value: dict[Any, Any], depth: int) -> tuple[str, str] | None:
 
 
 def _flaw_of_leaf(value: Any) -> str | None:
-    if type(value) not in (str, int, float, bool, type(None)):
+    if type(value) not in (int, float, bool, type(None)):
         return f"{type(value).__name__} would not come back equal from JSON"
     if type(value) is float and not math.isfinite(value):
         return f"{value} has no place in JSON"

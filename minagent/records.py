@@ -24,7 +24,7 @@ The kinds, and their bodies:
               its result follows, the call is in doubt
     resolved  somebody found out about a call in doubt: `call`. A message with its result follows, or else it is open
               again, and runs
-    lease     `lease`: who may write, as an object, or null
+    lease     `lease`: null, or who may write: the `holder`, a writer, and `seconds` of silence that mean his death
 
 Version history: 1 is the first.
 
@@ -33,13 +33,13 @@ Source: chapters 7.3.6 and 7.3.8.
 
 import copy
 import hashlib
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from minagent.agent import Step, final_step, tool_step
 from minagent.errors import InvalidValue, LogDamaged, LogTooNew
 from minagent.messages import Message, newest_turn, open_calls
-from minagent.plain_json import check_storable, compact, parse
+from minagent.plain_json import check_storable, compact, parse, require, require_keys
 from minagent.session import Session
 
 Kind = Literal["state", "message", "metadata", "intent", "resolved", "lease"]
@@ -59,6 +59,7 @@ class Record:
     body: dict[str, Any]
 
 
+LONGEST_LEASE = 10**7  # seconds: one that nobody lives to see the end of would lock a session for ever
 BODY_DEPTH = 6
 """How deep in a body a call's arguments lie at most, which by themselves may be as deep as plain JSON may be."""
 
@@ -119,6 +120,11 @@ class State:
     chain: str = NO_DIGEST
     """The digest of the last of them."""
 
+    @property
+    def holder(self) -> str | None:
+        """The writer that has the lease; None if nobody has it."""
+        return None if self.lease is None else self.lease["holder"]
+
     def to_body(self) -> dict[str, Any]:
         """Return the body of a `state` record."""
         return {
@@ -135,7 +141,8 @@ class State:
         """Return as much of the state as new records can depend on: what is added to it can be thrown away."""
         session = self.session
         turn = Session(session.id, list(newest_turn(session.messages)), session.created_at, session.metadata)
-        return replace(self, session=turn, steps=[], in_doubt=dict(self.in_doubt))
+        doubt = dict(self.in_doubt)
+        return State(turn, self.incarnation, self.model_cursor, [], doubt, self.lease, self.length, self.chain)
 
     def take_in(self, tip: "State") -> None:
         """Add what was added to the tip."""
@@ -143,7 +150,7 @@ class State:
         session.messages += tip.session.messages[len(newest_turn(session.messages)) :]
         session.metadata = tip.session.metadata
         for step in tip.steps:
-            self.steps.append(replace(step, index=len(self.steps)))
+            self.steps.append(Step(len(self.steps), step.kind, step.detail))
         self.model_cursor, self.in_doubt, self.lease = tip.model_cursor, tip.in_doubt, tip.lease
         self.length, self.chain = tip.length, tip.chain
 
@@ -204,7 +211,7 @@ def apply(state: State, record: Record, digest: str) -> None:
             case "resolved":
                 del state.in_doubt[body["call"]]
             case "lease":
-                state.lease = copy.deepcopy(body["lease"])
+                state.lease = _checked_lease(body["lease"])
             case "state":
                 pass  # `restore` has made the state of it
             case _:
@@ -212,6 +219,22 @@ def apply(state: State, record: Record, digest: str) -> None:
     except (LookupError, TypeError) as error:
         raise InvalidValue(f"record {record.seq}", f"does not fit what comes before it: {error!r}") from error
     state.length, state.chain = record.seq + 1, digest
+
+
+def _checked_lease(lease: Any) -> dict[str, Any] | None:
+    """Return a copy of a lease; raise InvalidValue if nobody could tell from it who has it, or for how long."""
+    if lease is None:
+        return None
+    fields = require_keys(lease, {"holder", "seconds"}, set(), "lease")
+    return {"holder": require(fields["holder"], str, "lease.holder"), "seconds": check_lease_seconds(fields["seconds"])}
+
+
+def check_lease_seconds(seconds: Any) -> float:
+    """Return for how long a lease lasts; raise InvalidValue if that is no time, or too long."""
+    value: float = require(seconds, (int, float), "lease.seconds")
+    if not 0 < value <= LONGEST_LEASE:
+        raise InvalidValue("lease.seconds", f"more than 0 and at most {LONGEST_LEASE}, not {value!r}")
+    return value
 
 
 def _apply_message(state: State, message: Message) -> None:

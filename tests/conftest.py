@@ -1,14 +1,15 @@
 """What the tests share: the example run, and the rule that nothing is skipped where NO_SKIPS is set (in CI)."""
 
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import pytest
 
-from minagent import Agent, FakeModel, Session, Step, ToolRegistry, init_session
+from minagent import Agent, FakeModel, FileStore, MemoryStore, Session, SqliteStore, Step, ToolRegistry, init_session
 from minagent.lab.example import SCRIPT, TASK, example_agent
 from minagent.lab.file_calls import Helper
+from minagent.stores.base import Store
 
 ROOT = Path(__file__).parent.parent
 
@@ -37,6 +38,17 @@ def helper() -> Iterator[Helper]:
     """One helper process for all strikes of a module."""
     with Helper() as started:
         yield started
+
+
+@pytest.fixture(params=["memory", "file", "sqlite"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
+    """An empty store of each kind."""
+    kinds: dict[str, Callable[[], Store]] = {
+        "memory": MemoryStore,
+        "file": lambda: FileStore(tmp_path),
+        "sqlite": lambda: SqliteStore(tmp_path / "sessions.db"),
+    }
+    return kinds[request.param]()
 
 
 @pytest.fixture

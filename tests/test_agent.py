@@ -205,3 +205,11 @@ def test_an_exception_before_the_tools_leaves_everything_as_before_the_step(
     with pytest.raises(OSError, match="No space left"):
         step_once(agent, session, model, steps, refuse)
     assert (session, steps, model.cursor) == (before, [], 0)
+
+
+def test_the_history_shares_nothing_with_the_model_s_answer(agent: Agent, session: Session, steps: list[Step]):
+    """Whoever made the answer may use its arguments again, for the next one."""
+    answer = Message("assistant", "", (ToolCall("c1", "add", {"a": 1, "b": [2]}),))
+    step_once(agent, session, FakeModel([answer]), steps)
+    answer.tool_calls[0].arguments["b"].append(3)
+    assert session.messages[2] == Message("assistant", "", (ToolCall("c1", "add", {"a": 1, "b": [2]}),))

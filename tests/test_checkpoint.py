@@ -1,11 +1,13 @@
 """The checkpoint document: it comes back equal, or it is refused with a reason."""
 
 import copy
+import gzip
 import hashlib
 import json
 import os
 import subprocess
 import sys
+import tracemalloc
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -33,7 +35,8 @@ from minagent import (
     step_once,
 )
 from minagent.checkpoint import LoadReport, recover_checkpoint
-from minagent.document import VERSION, Checkpoint, decode, encode
+from minagent.document import VERSION, Checkpoint, compressed, decode, encode
+from minagent.lab.damage import flip
 from minagent.lab.example import SCRIPT
 from minagent.plain_json import canonical
 
@@ -68,6 +71,57 @@ def test_save_and_load_over_a_process_life(tmp_path: Path, checkpoint: Checkpoin
     save_checkpoint(path, checkpoint.session, model, checkpoint.steps)
     session, loaded, steps = load_checkpoint(path, SCRIPT)
     assert (session, loaded.cursor, loaded.script, steps) == (checkpoint.session, 1, SCRIPT, checkpoint.steps)
+
+
+def test_a_name_that_ends_in_gz_is_compressed(tmp_path: Path, checkpoint: Checkpoint, model: FakeModel):
+    """And every tool that reads gzip can read it; the generations fall back as ever."""
+    path = tmp_path / "session.json.gz"
+    save_checkpoint(path, checkpoint.session, model, checkpoint.steps)
+    assert gzip.decompress(path.read_bytes()) == encode(checkpoint)
+    session, loaded, steps = load_checkpoint(path, SCRIPT)
+    assert (session, loaded.cursor, steps) == (checkpoint.session, 1, checkpoint.steps)
+    save_checkpoint(tmp_path / "backup.gz.json", checkpoint.session, model, checkpoint.steps)
+    assert (tmp_path / "backup.gz.json").read_bytes() == encode(checkpoint)
+    for file in tmp_path.iterdir():
+        file.write_bytes(file.read_bytes()[:-1])
+    with pytest.raises(CheckpointDamaged, match="not whole gzip"):
+        recover_checkpoint(path)
+
+
+def test_every_cut_and_every_flipped_bit_of_gzip_is_noticed_or_harmless(checkpoint: Checkpoint):
+    """Ten bytes of header have bits that mean nothing, such as the time; so has the last byte of the data."""
+    data = compressed(encode(checkpoint))
+    assert compressed(encode(checkpoint)) == data
+    for cut in range(len(data)):
+        with pytest.raises(CheckpointDamaged):
+            decode(data[:cut])
+    for extra in (b"x", data):
+        with pytest.raises(CheckpointDamaged, match="goes on after its end"):
+            decode(data + extra)
+    harmless = 0
+    for bit in range(len(data) * 8):
+        try:
+            assert decode(flip(data, bit)) == checkpoint
+        except CheckpointDamaged:
+            continue
+        harmless += 1
+    assert 0 < harmless < 11 * 8
+
+
+def test_a_little_gzip_that_holds_too_much_is_refused(monkeypatch: pytest.MonkeyPatch):
+    """No more of it is taken out than a document may have."""
+    monkeypatch.setattr("minagent.document.MAX_BYTES", 10_000)
+    data = compressed(b" " * 10_000_000)
+    assert len(data) < 10_000
+    with pytest.raises(CheckpointDamaged, match="larger than 10000 bytes"):
+        decode(data)
+    with pytest.raises(CheckpointDamaged, match="not a JSON document"):
+        decode(compressed(b" " * 10_000))
+    tracemalloc.start()
+    with pytest.raises(CheckpointDamaged):
+        decode(data)
+    assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    tracemalloc.stop()
 
 
 def test_the_chapter_s_own_document_is_version_0(checkpoint: Checkpoint):

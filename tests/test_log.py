@@ -29,7 +29,6 @@ from minagent.stores.base import Records, Store
 from minagent.stores.file import FileStore
 from minagent.stores.json_lines import records_of
 from minagent.stores.memory import MemoryStore
-from minagent.stores.sql import SqliteStore
 
 ERRAND = EXAMPLES["errand"]
 WHEN = "2026-01-01T00:00:00Z"
@@ -42,17 +41,6 @@ def nested(depth: int) -> Any:
     for _ in range(depth):
         value = [value]
     return value
-
-
-@pytest.fixture(params=["memory", "file", "sqlite"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
-    """A store of each kind."""
-    kinds: dict[str, Callable[[], Store]] = {
-        "memory": MemoryStore,
-        "file": lambda: FileStore(tmp_path),
-        "sqlite": lambda: SqliteStore(tmp_path / "sessions.db"),
-    }
-    return kinds[request.param]()
 
 
 def begun(store: Store, example: Example = ERRAND, writer: str = "w1") -> SessionLog:
@@ -130,7 +118,7 @@ def test_compaction_changes_nothing_that_is_replayed(store: Store, compact_after
     """After each record, and again later: calls in doubt, lease and metadata included."""
     log = begun(store)
     entries: list[tuple[Any, dict[str, Any]]] = [
-        ("lease", {"lease": {"holder": "w1"}}),
+        ("lease", {"lease": {"holder": "w1", "seconds": 30}}),
         ("message", {"message": ERRAND.script[1].to_json(), "model_cursor": 2}),
         ("intent", {"call": 0, "key": "k0"}),
         ("message", {"message": Message("tool", "charged", tool_call_id="c2").to_json()}),
@@ -141,7 +129,7 @@ def test_compaction_changes_nothing_that_is_replayed(store: Store, compact_after
         ("intent", {"call": 0, "key": "k2"}),
         ("lease", {"lease": None}),
         ("metadata", {"metadata": {}}),
-        ("lease", {"lease": {"holder": "w2"}}),
+        ("lease", {"lease": {"holder": "w2", "seconds": 30}}),
     ]
     for number, entry in enumerate(entries):
         if number in (compact_after, compact_after + 1):  # the second has an older one to fall back to, and truncates

@@ -108,8 +108,24 @@ def test_a_call_is_in_doubt_from_its_intent_to_its_result():
 
 def test_a_lease_is_the_newest_one():
     """Or none."""
-    assert applied(("lease", {"lease": {"holder": "w1"}})).lease == {"holder": "w1"}
-    assert applied(("lease", {"lease": {"holder": "w1"}}), ("lease", {"lease": None})).lease is None
+    lease = {"holder": "w1", "seconds": 0.5}
+    assert applied(("lease", {"lease": lease})).lease == lease
+    assert applied(("lease", {"lease": lease})).holder == "w1"
+    assert applied(("lease", {"lease": lease}), ("lease", {"lease": None})).holder is None
+
+
+@pytest.mark.parametrize(
+    "lease",
+    [
+        {"seconds": 1}, {"holder": "w1"}, {"holder": 1, "seconds": 1}, {"holder": "w1", "seconds": "soon"}, "w1", [],
+        {"holder": "w1", "seconds": None}, {"holder": "w1", "seconds": 0}, {"holder": "w1", "seconds": 1e300},
+        {"holder": "w1", "seconds": True}, {"holder": "w1", "seconds": 10**400}, {"holder": "w1", "seconds": 1, "x": 1},
+    ],
+)  # fmt: skip
+def test_a_lease_that_nobody_could_wait_for_is_refused(lease: object):
+    """Else nobody could ever tell when the session is free again."""
+    with pytest.raises(InvalidValue, match="lease"):
+        applied(("lease", {"lease": lease}))
 
 
 def test_a_state_comes_back_equal():
@@ -117,7 +133,7 @@ def test_a_state_comes_back_equal():
     state = applied(
         ("message", {"message": CALLS.to_json(), "model_cursor": 1}),
         ("intent", {"call": 1, "key": "k1"}),
-        ("lease", {"lease": {"holder": "w1", "until": 3}}),
+        ("lease", {"lease": {"holder": "w1", "seconds": 3}}),
         ("metadata", {"metadata": {"标签": ["a"]}}),
     )
     line, _ = encode(Record(state.length, "state", "w1", state.to_body()), NO_DIGEST)

@@ -7,8 +7,10 @@ protocols     ways to save a file, from the simplest to the one that holds
 file_calls    a process whose file calls are watched, and one of them struck
 faults        a save struck at each of its file calls, and what it leaves
 damage        a document damaged at every bit, and what a loader lets pass
+check_store   the five requirements, tried on any store
 power_loss    what can survive a power loss: a model of the page cache
 worker        the process that is killed
+writers       several processes that append to one session at once
 crashlab      the model behind the crash lab: step, crash, resume, reset
 kernel_state  the reader's own variables, taken away and brought back
 plots         data -> matplotlib Axes

@@ -23,7 +23,7 @@ from minagent.lab.damage import flip
 from minagent.lab.example import SESSION
 from minagent.lab.ledger import Ledger
 from minagent.lab.payments import Payments
-from minagent.lab.variants import BILL, CHECKPOINT, STANDARD, Life, Shape, Variant, open_store
+from minagent.lab.variants import BILL, CHECKPOINT, STANDARD, Life, Shape, Variant, store_of
 from minagent.recording import INTERRUPTED
 
 
@@ -56,12 +56,13 @@ class Case:
 
 def outcome(folder: Path, variant: Variant, shape: Shape, payments: Payments) -> Outcome:
     """Compare what the session says with what the payment service and the model's provider say."""
-    store = open_store(folder, variant)
+    store = store_of(folder, variant)
     if store is None:
         session = recover_checkpoint(folder / CHECKPOINT)[0].session
     else:
         session = SessionLog.resume(store, SESSION, writer="w").state.session
-        payments = Payments(store.connection) if isinstance(store, SqliteStore) else payments
+        if isinstance(store, SqliteStore) and variant.recording == "database":
+            payments = Payments(store.connection)
     orders = [call.arguments["order"] for message in session.messages for call in message.tool_calls]
     results = [message.content for message in session.messages if message.role == "tool"]
     charged = Counter(charge["order"] for charge in payments.charges())

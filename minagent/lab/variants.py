@@ -46,7 +46,7 @@ class Variant:
     """A way of recording, and of treating a call in doubt."""
 
     name: str
-    recording: Literal["save", "save the plan", "save each tool", "log", "database"]
+    recording: Literal["save", "save the plan", "save each tool", "log", "log in SQLite", "database"]
     effect: Effect = "non_idempotent"
     """What the tool declares. If that is idempotent, it gives the service its key."""
     can_be_asked: bool = False
@@ -70,6 +70,8 @@ VARIANTS = {
         Variant("one transaction", "database", "idempotent"),
     )
 }
+LOG_IN_SQLITE = Variant("log in SQLite, keys", "log in SQLite", "idempotent")
+"""As "log, keys"; only the place of the log is another one."""
 
 
 @dataclass(frozen=True)
@@ -155,7 +157,7 @@ class Life:
         """Put a new session on the disk."""
         session = init_session(self.agent, "Place the orders.", session_id=SESSION, created_at=BEGAN)
         with self.points.watching_files():
-            if (store := open_store(self.folder, self.variant)) is None:
+            if (store := store_of(self.folder, self.variant)) is None:
                 save_checkpoint(self.folder / CHECKPOINT, session, self.model, [])
             else:
                 SessionLog.begin(store, session, None, writer="w", incarnation="i1")
@@ -163,13 +165,15 @@ class Life:
 
     def live(self) -> None:
         """Go on to the end."""
-        if (store := open_store(self.folder, self.variant)) is None:
+        if (store := store_of(self.folder, self.variant)) is None:
             with self.points.watching_files():
                 self._save_checkpoints()
             return
         try:
             if isinstance(store, SqliteStore):
-                self._share(store)
+                if self.variant.recording == "database":
+                    self._share(store)
+                self._watch(store)
             with self.points.watching_files():
                 self._write_log(SessionLog.resume(store, SESSION, writer="w"))
         finally:
@@ -177,17 +181,19 @@ class Life:
 
     def _share(self, store: SqliteStore) -> None:
         """Let the charges be rows in the log's own database, and part of its transactions."""
-        database = store.connection
-        payments = Payments(database)
+        payments = Payments(store.connection)
 
         def send(request: Any) -> Any:
             with store.effect():
                 return payments.answer(request)
 
         self.client.send = send
+
+    def _watch(self, store: SqliteStore) -> None:
+        """Make what is written to the log's database a crash point."""
         if not self.points.real:
-            database.execute("PRAGMA synchronous = OFF")
-        store.connection = WatchedDatabase(database, self.points)  # type: ignore[assignment]
+            store.connection.execute("PRAGMA synchronous = OFF")
+        store.connection = WatchedDatabase(store.connection, self.points)  # type: ignore[assignment]
 
     def _save_checkpoints(self) -> None:
         path = self.folder / CHECKPOINT
@@ -217,11 +223,11 @@ class Life:
                 state = log.state
 
 
-def open_store(folder: Path, variant: Variant) -> FileStore | SqliteStore | None:
+def store_of(folder: Path, variant: Variant) -> FileStore | SqliteStore | None:
     """Return the store of the log, if the variant writes one."""
     match variant.recording:
         case "log":
             return FileStore(folder)
-        case "database":
+        case "log in SQLite" | "database":
             return SqliteStore(folder / DATABASE)
     return None

@@ -50,13 +50,28 @@ class SqliteStore:
         try:
             self.connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
             # Writers append to a log beside the database, with one fsync for each transaction.
-            self.connection.execute("PRAGMA journal_mode = WAL")
+            self._keep_a_log_beside()
             self.connection.execute("PRAGMA synchronous = FULL")
         except sqlite3.Error as error:
             raise OSError(f"SQLite cannot open {path}: {error}") from error
         with self._transaction() as database:
             for table in TABLES:
                 database.execute(table)
+
+    def _keep_a_log_beside(self) -> None:
+        """Let writers append to a log; that stays so for all who open the database after."""
+        while True:
+            try:
+                self.connection.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError as error:
+                # A and B open a new database. A is about to change it, and B is refused, at once: for this statement
+                # SQLite does not wait. For a transaction it does. After A's, there is nothing left to change.
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+                    raise
+                self.connection.execute("BEGIN IMMEDIATE")
+                self.connection.execute("ROLLBACK")
+            else:
+                return
 
     @contextlib.contextmanager
     def effect(self) -> Iterator[sqlite3.Connection]:

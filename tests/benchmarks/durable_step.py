@@ -32,6 +32,7 @@ from minagent import (
 )
 from minagent.log import SessionLog
 from minagent.plain_json import canonical
+from minagent.stores.base import Store
 from minagent.stores.file import FileStore
 
 HISTORIES = (10, 100, 1_000, 10_000)
@@ -48,12 +49,12 @@ def step(number: int) -> list[Message]:
 PAYLOAD = b"".join(canonical(message.to_json()) for message in step(0))
 
 
-def log_of(folder: Path, steps: int) -> tuple[SessionLog, Session]:
+def log_of(store: Store, steps: int) -> tuple[SessionLog, Session]:
     """Return a log with a history of so many steps, and the session that it is of."""
     session = Session("bench", [Message("user", "Read on.")], "2026-01-01T00:00:00Z")
     for number in range(steps):
         session.messages += step(number)
-    return SessionLog.begin(FileStore(folder), session, 0, writer="w", incarnation="i"), session
+    return SessionLog.begin(store, session, 0, writer="w", incarnation="i"), session
 
 
 @dataclass
@@ -62,6 +63,8 @@ class Calls:
 
     fsyncs: int = 0
     written: int = 0
+    seconds: float = 0.0
+    """How long it took for both."""
 
 
 @contextmanager
@@ -71,11 +74,14 @@ def counted() -> Iterator[Calls]:
 
     def counting_fsync(descriptor: int) -> None:
         calls.fsyncs += 1
-        fsync(descriptor)
+        calls.seconds += seconds(lambda: fsync(descriptor))
 
     def counting_write(descriptor: int, data: bytes) -> int:
         calls.written += len(data)
-        return write(descriptor, data)
+        begun = time.perf_counter()
+        written = write(descriptor, data)
+        calls.seconds += time.perf_counter() - begun
+        return written
 
     os.fsync, os.write = counting_fsync, counting_write  # type: ignore[assignment]
     try:
@@ -97,6 +103,8 @@ class Cost:
 
     ratio: float
     """Its time, as a multiple of the bare append and fsync."""
+    disk: float
+    """How much of that the disk took. The rest is Python, which no faster or slower disk changes."""
     fsyncs: float
     written: float
     """Bytes, as a multiple of the payload."""
@@ -112,18 +120,25 @@ def cost(history: int, save: Callable[[int], object], folder: Path, samples: int
 
     numbers = range(history, history + samples)
     pairs = [(seconds(partial(save, number)), seconds(append_and_fsync)) for number in numbers]
-    with counted() as calls:
-        for number in range(history + samples, history + samples + 10):
-            save(number)
     os.close(bare)
-    ratio = statistics.median(ours for ours, _ in pairs) / statistics.median(theirs for _, theirs in pairs)
-    return Cost(ratio, calls.fsyncs / 10, calls.written / 10 / len(PAYLOAD))
+    counts = []
+    for number in range(history + samples, history + 2 * samples):
+        with counted() as calls:
+            save(number)
+        counts.append(calls)
+    one = statistics.median(theirs for _, theirs in pairs)
+    return Cost(
+        ratio=statistics.median(ours for ours, _ in pairs) / one,
+        disk=statistics.median(calls.seconds for calls in counts) / one,
+        fsyncs=statistics.mean(calls.fsyncs for calls in counts),
+        written=statistics.mean(calls.written for calls in counts) / len(PAYLOAD),
+    )
 
 
 def cost_of_log(history: int) -> Cost:
     """Measure a step that is recorded in a session log."""
     with tempfile.TemporaryDirectory() as folder:
-        log, session = log_of(Path(folder), history)
+        log, session = log_of(FileStore(folder), history)
 
         def save(number: int) -> None:
             session.messages += step(number)
@@ -146,7 +161,7 @@ class PageModel:
 def cost_of_exactly_once(history: int) -> Cost:
     """Measure a whole step under a log: message and intent, the tool, its result."""
     with tempfile.TemporaryDirectory() as folder:
-        log, session = log_of(Path(folder), history)
+        log, session = log_of(FileStore(folder), history)
         registry = ToolRegistry()
 
         @registry.register(effect="idempotent")
@@ -160,7 +175,7 @@ def cost_of_exactly_once(history: int) -> Cost:
 def cost_of_checkpoint(history: int) -> Cost:
     """Measure a step after which the whole session is saved."""
     with tempfile.TemporaryDirectory() as folder:
-        session, model = log_of(Path(folder, "log"), history)[1], FakeModel([])
+        session, model = log_of(FileStore(Path(folder, "log")), history)[1], FakeModel([])
 
         def save(number: int) -> None:
             session.messages += step(number)
@@ -172,14 +187,14 @@ def cost_of_checkpoint(history: int) -> Cost:
 def main() -> None:
     """Print the table."""
     print(f"one step of {len(PAYLOAD)} bytes, as a multiple of one bare append and fsync of them")
-    print(f"{'':18}      recorded after it        recorded exactly once       checkpoint after it")
-    print(f"{'':18}{'   time  fsyncs   bytes    ' * 3}")
+    print(f"{'':18}       recorded after it              recorded exactly once             checkpoint after it")
+    print(f"{'':18}{'    time   disk  fsyncs   bytes ' * 3}")
     for history in HISTORIES:
         costs = [cost_of_log(history), cost_of_exactly_once(history)]
         costs += [cost_of_checkpoint(history)] if history <= 1_000 else []
         print(f"after {history:6} steps", *map(cells, costs), flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        log, session = log_of(Path(folder), 0)
+        log, session = log_of(FileStore(folder), 0)
         for number in range(3_000):
             session.messages += step(number)
             log.record(session, number)
@@ -188,7 +203,7 @@ def main() -> None:
         log.checkpoint()
         shortcut = min(seconds(lambda: SessionLog.resume(FileStore(folder), "bench", writer="r")) for _ in range(5))
     with tempfile.TemporaryDirectory() as folder:
-        log, session = log_of(Path(folder), 0)
+        log, session = log_of(FileStore(folder), 0)
         for number in range(3_000):
             session.messages += step(number)
             log.record(session, number)
@@ -200,8 +215,8 @@ def main() -> None:
 
 
 def cells(found: Cost) -> str:
-    """Return a cost as three columns of the table."""
-    return f"{found.ratio:8.2f} {found.fsyncs:7.1f} {found.written:8.2f} "
+    """Return a cost as four columns of the table."""
+    return f"{found.ratio:8.2f} {found.disk:6.2f} {found.fsyncs:7.1f} {found.written:7.2f} "
 
 
 if __name__ == "__main__":

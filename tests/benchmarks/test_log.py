@@ -14,7 +14,7 @@ from tests.benchmarks.durable_step import HISTORIES, cost_of_exactly_once, cost_
 @pytest.mark.parametrize("history", HISTORIES)
 def test_a_durable_step(benchmark: Callable[..., Any], tmp_path: Path, history: int):
     """One append, one fsync."""
-    log, session = log_of(tmp_path, history)
+    log, session = log_of(FileStore(tmp_path), history)
     numbers: Iterator[int] = count(history)
 
     def take() -> None:
@@ -28,7 +28,7 @@ def test_a_durable_step(benchmark: Callable[..., Any], tmp_path: Path, history: 
 
 def test_a_resume_of_3000_steps(benchmark: Callable[..., Any], tmp_path: Path):
     """By replaying every record: the goal is 200 ms."""
-    log, session = log_of(tmp_path, 0)
+    log, session = log_of(FileStore(tmp_path), 0)
     for number in range(3_000):
         session.messages += step(number)
     log.record(session, 3_000)

@@ -1,16 +1,20 @@
 """The crash matrix: its counts are closed forms of the crash points that it lists, and the zeros are zeros."""
 
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
 import pytest
 
-from minagent import SessionLog
+from minagent import SessionLog, SqliteStore
 from minagent.lab.matrix import Case, Outcome, damage_newest_checkpoint, run, single_crashes
 from minagent.lab.payments import Payments
-from minagent.lab.variants import STANDARD, VARIANTS, Shape
+from minagent.lab.variants import LOG_IN_SQLITE, STANDARD, VARIANTS, Shape, Variant
 
+ALL = VARIANTS | {LOG_IN_SQLITE.name: LOG_IN_SQLITE}
 OTHER_ANSWER = Shape(repeats_itself=False)
 NAMES = list(vars(Outcome(0, 0, 0, 0, 0, 0)))
 
@@ -28,6 +32,7 @@ POINTS = {
     "log, skip": ([*MODEL, *APPEND, *CALL, *APPEND, *CALL, *APPEND], APPEND),
     "log, ask the tool": ([*MODEL, *APPEND, *CALL, *APPEND, *CALL, *APPEND], APPEND),
     "log, keys": ([*MODEL, *APPEND, *CALL, *APPEND, *CALL, *APPEND], APPEND),
+    "log in SQLite, keys": ([*MODEL, *COMMIT, *CALL, *COMMIT, *CALL, *COMMIT], COMMIT),
     "one transaction": ([*MODEL, *COMMIT, *CALL, *COMMIT, *CALL, *COMMIT], COMMIT),
 }
 """The points of one step, and those after the final answer."""
@@ -42,14 +47,14 @@ def counts(cases: list[Case]) -> Counts:
     return {name: (sum(map(bool, harm)), max(harm)) for name, harm in found.items() if any(harm)}
 
 
-@pytest.mark.parametrize("name", VARIANTS)
+@pytest.mark.parametrize("name", ALL)
 def test_the_crash_points_are_those_that_are_listed(name: str):
     """Three steps, and the answer."""
     step, end = POINTS[name]
-    (points,), outcome = run(VARIANTS[name], STANDARD, [])
+    (points,), outcome = run(ALL[name], STANDARD, [])
     assert points == [*step * 3, *MODEL, *end]
     assert outcome == Outcome(0, 0, 0, 0, 0, 0)
-    assert [case.points for case in single_crashes(VARIANTS[name])] == [(point,) for point in points]
+    assert [case.points for case in single_crashes(ALL[name])] == [(point,) for point in points]
 
 
 def closed_form(name: str, shape: Shape) -> Counts:
@@ -57,7 +62,8 @@ def closed_form(name: str, shape: Shape) -> Counts:
     s, k = shape.steps, shape.tools
     save, append, commit = 6, 2, 3  # points of a write until what it writes is what the next process finds
     in_step = (s * (2 * k - 1 + save), k)  # from the first result of a step until the save at its end
-    in_save, in_append = (s * k * (1 + save), 1), (s * k * (1 + append), 1)  # from a result until it is written
+    # From a result until it is written:
+    in_save, in_append, in_commit = ((s * k * (1 + write), 1) for write in (save, append, commit))
     in_call = (2 * s * k, 1)  # from an intent until the effect
     again = {write: ((s + 1) * (1 + write), 1) for write in (save, append, commit)}
     kind = "repeated" if shape.repeats_itself else "unrecorded"
@@ -74,16 +80,17 @@ def closed_form(name: str, shape: Shape) -> Counts:
         },
         "log, ask the tool": {"paid_again": again[append]},
         "log, keys": {"lost": in_append, "paid_again": again[append]},
+        "log in SQLite, keys": {"lost": in_commit, "paid_again": again[commit]},
         "one transaction": {"paid_again": again[commit]},
     }
     return forms[name]
 
 
 @pytest.mark.parametrize("shape", [STANDARD, OTHER_ANSWER, Shape(2, 1), Shape(1, 4)], ids=str)
-@pytest.mark.parametrize("name", VARIANTS)
+@pytest.mark.parametrize("name", ALL)
 def test_the_counts_are_the_closed_form_of_the_points(name: str, shape: Shape):
     """In numbers for the standard run: 27 points of 48 for the chapter's way, 18 of 50 for the log with retry."""
-    assert counts(single_crashes(VARIANTS[name], shape)) == closed_form(name, shape)
+    assert counts(single_crashes(ALL[name], shape)) == closed_form(name, shape)
 
 
 def test_saving_before_the_tools_prevents_no_repeat_but_saves_paid_calls():
@@ -115,15 +122,53 @@ def test_the_intent_is_what_makes_the_doubt_known(monkeypatch: pytest.MonkeyPatc
     assert counts(single_crashes(VARIANTS["log, ask the tool"]))["repeated"] == (18, 1)
 
 
-def test_the_append_before_the_tool_is_what_makes_a_key_worth_something(monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("variant", [VARIANTS["log, keys"], LOG_IN_SQLITE], ids=lambda variant: variant.name)
+def test_the_append_before_the_tool_is_what_makes_a_key_worth_something(
+    monkeypatch: pytest.MonkeyPatch, variant: Variant
+):
     """The other sabotage: take the whole append out, and a model that changes its mind leaves charges behind."""
 
     def no_append(log: SessionLog, session: object, _: object, call: int) -> str:
         return f"i1-{len(session.messages)}-{call}"  # type: ignore[attr-defined]
 
     monkeypatch.setattr(SessionLog, "record_intent", no_append)
-    found = counts(single_crashes(VARIANTS["log, keys"], OTHER_ANSWER))
+    found = counts(single_crashes(variant, OTHER_ANSWER))
     assert found["unrecorded"][0] > 0
+
+
+def test_an_append_that_returns_before_its_commit_does_harm_in_sqlite(monkeypatch: pytest.MonkeyPatch):
+    """The same sabotage in the database: what the tool does comes before the commit of the plan to do it."""
+    append = SqliteStore.append
+
+    def append_and_commit_later(store: SqliteStore, session_id: str, records: Sequence[bytes], length: int) -> None:
+        if b'"kind":"intent"' not in records[-1]:
+            append(store, session_id, records, length)
+            return
+        append(store, session_id, [], length)  # commits what waits
+        with store.effect() as database:
+            rows = [(session_id.encode(), number, line) for number, line in enumerate(records, length)]
+            database.executemany("INSERT INTO records VALUES (?, ?, ?)", rows)
+            store._set_head(session_id.encode(), 0, length + len(records))
+
+    assert "unrecorded" not in counts(single_crashes(LOG_IN_SQLITE, OTHER_ANSWER))
+    monkeypatch.setattr(SqliteStore, "append", append_and_commit_later)
+    assert counts(single_crashes(LOG_IN_SQLITE, OTHER_ANSWER))["unrecorded"] == (3 * (1 + 3), 1)
+
+
+def test_the_key_is_what_counts_in_sqlite_and_in_one_transaction_the_commit(monkeypatch: pytest.MonkeyPatch):
+    """A service that ignores keys charges again; one that commits with the log does not, until it commits alone."""
+    monkeypatch.setattr(Payments, "_kept", lambda *_: None)
+    repeated = (3 * 2 * (1 + 3), 1)
+    assert counts(single_crashes(LOG_IN_SQLITE))["repeated"] == repeated
+    assert counts(single_crashes(VARIANTS["one transaction"])).keys() == {"paid_again"}
+
+    @contextmanager
+    def effect_alone(store: SqliteStore) -> Iterator[sqlite3.Connection]:
+        with store._transaction() as database:
+            yield database
+
+    monkeypatch.setattr(SqliteStore, "effect", effect_alone)
+    assert counts(single_crashes(VARIANTS["one transaction"]))["repeated"] == repeated
 
 
 def test_a_key_that_has_expired_is_worth_nothing(monkeypatch: pytest.MonkeyPatch):

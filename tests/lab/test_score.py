@@ -7,12 +7,14 @@ from typing import get_args
 
 import pytest
 
-from minagent import DidNotHappen, Happened
+from minagent import DidNotHappen, Happened, Message, ToolCall
 from minagent.lab.crashlab import CrashLab, NotNow
 from minagent.lab.disk import saved_session
-from minagent.lab.example import EXAMPLES, ExampleName
+from minagent.lab.example import EXAMPLES, Example, ExampleName, charge_card
+from minagent.lab.matrix import run, single_crashes
 from minagent.lab.phases import Phase, Recording
-from minagent.lab.score import Score, predicted
+from minagent.lab.score import Score, phases_of, predicted
+from minagent.lab.variants import VARIANTS, Shape
 
 RECORDINGS: tuple[Recording, ...] = get_args(Recording)
 DEATHS: dict[str, Callable[[CrashLab], str]] = {
@@ -108,3 +110,52 @@ def test_only_what_writes_can_be_torn(lab: CrashLab):
         lab.tear()
     with pytest.raises(NotNow, match="Nothing is in doubt"):
         lab.resolve(DidNotHappen())
+
+
+SAME: dict[Recording, str] = {
+    "every step": "chapter",
+    "before side effects": "plan saved first",
+    "log": "log, ask the tool",
+    "log with keys": "log, keys",
+}
+"""What the lab and the matrix call the same way of recording."""
+THREE_CHARGES = Example(
+    "Charge three times.",
+    (
+        *(Message("assistant", "", (ToolCall("c1", "charge_card", {"amount": n}),)) for n in range(3)),
+        Message("assistant", "Done."),
+    ),
+    {charge_card: "non_idempotent"},
+    "",
+)
+"""As the matrix's run with one tool a step."""
+
+
+def places(points: list[str]) -> list[tuple[int, Phase] | None]:
+    """Return for each point of the matrix the phase of the lab before which it lies; None if that has none."""
+    step, before, found = -1, "", list[tuple[int, Phase] | None]()
+    for name in points:
+        step += name == "model"
+        phase: Phase | None = None
+        if name in ("model", "tool", "result"):
+            phase = name  # type: ignore[assignment]
+        elif name == "write" and before != "rename":
+            phase = "plan" if before == "answer" and step < 3 else "save"
+        found.append(None if phase is None else (step, phase))
+        before = name if name not in ("half", "fsync") else before
+    return found
+
+
+@pytest.mark.parametrize("recording", SAME)
+def test_theory_is_what_the_matrix_counts(recording: Recording):
+    """At each point that both have: as many effects repeated, and model calls paid again."""
+    variant, shape = VARIANTS[SAME[recording]], Shape(steps=3, tools=1)
+    ((points, *_), _) = run(variant, shape, [])
+    both = [(place, case) for place, case in zip(places(points), single_crashes(variant, shape), strict=True) if place]
+    assert {place for place, _ in both} >= {
+        (step, phase) for step in range(4) for phase in phases_of(recording, THREE_CHARGES, step)
+    }
+    for (step, phase), case in both:
+        theory = predicted(recording, THREE_CHARGES, step, phase)
+        counted = (case.outcome.repeated, case.outcome.paid_again)
+        assert (theory.effects_repeated, theory.calls_paid_twice) == counted, (step, phase)

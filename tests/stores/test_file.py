@@ -2,9 +2,8 @@
 
 import errno
 import fcntl
+import json
 import os
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -13,9 +12,8 @@ import pytest
 
 from minagent.errors import AppendUnknown, Conflict, LogDamaged
 from minagent.lab.file_calls import NO_STRIKE, Ended, Fault, Helper, Strike
+from minagent.lab.writers import SESSION, Writer, append_all, record
 from minagent.stores.file import FileStore, _Open
-from tests.conftest import ROOT
-from tests.stores.appending import append_all
 
 OLD, NEW = [b'{"n":1}', b'{"n":2}'], [b'{"n":3}', '{"n":"四"}'.encode() * 40]
 
@@ -234,39 +232,23 @@ def test_threads_may_share_a_store(tmp_path: Path):
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(store.read("demo").lines) == sorted(
-        f'{{"{name}":{number}}}'.encode() for name in "ab" for number in range(50)
-    )
-
-
-def writer(folder: Path, name: str, count: int) -> "subprocess.Popen[bytes]":
-    """Start a process that appends."""
-    command = [sys.executable, "-m", "tests.stores.appending", str(folder), name, str(count)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
-
-
-def test_two_processes_append_at_once(tmp_path: Path):
-    """500 appends each, tried again after each Conflict: nothing is lost, nothing is there twice, and each in order."""
-    writers = [writer(tmp_path, name, 500) for name in ("a", "b")]
-    conflicts = [int(process.communicate()[0]) for process in writers]
-    lines = FileStore(tmp_path).read("demo").lines
-    for name in ("a", "b"):
-        assert [line for line in lines if name.encode() in line] == [f'{{"{name}":{n}}}'.encode() for n in range(500)]
-    assert len(lines) == 1000
-    assert sum(conflicts) > 0
+    lines = store.read(SESSION).lines
+    assert [json.loads(line)["number"] for line in lines] == list(range(100))
 
 
 def test_a_reader_never_sees_half_a_record(tmp_path: Path):
     """While another process appends, truncates nothing and hurries: each line is whole at each moment."""
     store = FileStore(tmp_path)
-    with writer(tmp_path, "a", 300) as process:
-        lengths = []
-        while process.poll() is None:
-            records = store.read("demo")
-            assert records.lines == [f'{{"a":{n}}}'.encode() for n in range(records.length)]
-            lengths.append(records.length)
-    assert lengths == sorted(lengths)
-    assert store.read("demo").length == 300
+    writer = Writer(tmp_path, "file", "a", 300)
+    writer.wait_until_ready()
+    writer.go()
+    lengths = []
+    while writer.running:
+        records = store.read(SESSION)
+        assert records.lines == [record("a", n, n) for n in range(records.length)]
+        lengths.append(records.length)
+    assert (lengths, writer.conflicts()) == (sorted(lengths), 0)
+    assert store.read(SESSION).length == 300
 
 
 def test_two_interrupts_leave_the_lock_to_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

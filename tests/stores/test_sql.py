@@ -1,10 +1,10 @@
 """The SQLite store where it can go wrong: failing commits, interrupts, other processes, and a tool's effect in it."""
 
+import json
 import sqlite3
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from minagent import (
     step_once,
 )
 from minagent.errors import AppendUnknown, Conflict
+from minagent.lab.writers import SESSION, Writer, append_all
 from minagent.stores import sql
 
 ONE, TWO = b'{"n":1}', b'{"n":2}'
@@ -119,34 +120,136 @@ def test_what_is_no_database_is_an_os_error(tmp_path: Path, place: str):
         SqliteStore(tmp_path / place)
 
 
+def test_a_new_database_may_be_opened_by_two_at_once(path: Path, monkeypatch: pytest.MonkeyPatch):
+    """One of them is about to write. SQLite refuses the other's change to a log at once, however patient he is."""
+    first = sqlite3.connect(path, isolation_level=None)
+    first.execute("BEGIN IMMEDIATE")
+
+    class Second(sqlite3.Connection):
+        """The first one is done when the second one begins to wait for him."""
+
+        def execute(self, statement: str, *values: Any) -> sqlite3.Cursor:
+            if statement == "BEGIN IMMEDIATE" and first.in_transaction:
+                first.execute("COMMIT")
+            return super().execute(statement, *values)
+
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Second))
+    store = SqliteStore(path)
+    assert store.connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    store.append("demo", [ONE], 0)
+    assert not first.in_transaction
+
+
+def test_a_new_database_that_stays_locked_is_an_error(path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Whoever opens it waits as long as for any other transaction."""
+    first = sqlite3.connect(path, isolation_level=None)
+    first.execute("BEGIN IMMEDIATE")
+    monkeypatch.setattr(sql, "PATIENCE", 0.05)
+    with pytest.raises(OSError, match="locked"):
+        SqliteStore(path)
+
+
+class Meeting:
+    """A connection at which something happens between the read of an append and its insert, once."""
+
+    def __init__(self, connection: sqlite3.Connection, happens: Callable[[], object]) -> None:
+        self.connection, self.happens = connection, [happens]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.connection, name)
+
+    def executemany(self, statement: str, rows: Any) -> Any:
+        """Let it happen, and execute."""
+        if self.happens:
+            self.happens.pop()()
+        return self.connection.executemany(statement, rows)
+
+
+def test_whoever_has_read_the_length_is_the_next_to_write(path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Another process comes between the read and the insert of an append: it is he who waits, and who conflicts."""
+    monkeypatch.setattr(sql, "PATIENCE", 0)
+    store, other = SqliteStore(path), SqliteStore(path)
+
+    def come_between() -> None:
+        with pytest.raises(OSError, match="locked"):
+            other.append("demo", [TWO], 0)
+
+    store.connection = Meeting(store.connection, come_between)  # type: ignore[assignment]
+    store.append("demo", [ONE], 0)
+    with pytest.raises(Conflict):
+        other.append("demo", [TWO], 0)
+    assert other.read("demo").lines == [ONE]
+
+
+class SeenLock:
+    """A lock of which it is seen that somebody comes for it."""
+
+    def __init__(self, lock: Any, seen: threading.Event) -> None:
+        self.lock, self.seen = lock, seen
+
+    def __enter__(self) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            self.seen.set()
+        self.lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.lock.release()
+
+
+def in_effect(store: SqliteStore) -> None:
+    """Begin a tool's effect, and undo it."""
+    with pytest.raises(ZeroDivisionError), store.effect():
+        raise ZeroDivisionError
+
+
+@pytest.mark.parametrize(
+    "action",
+    [lambda store: store.append("other", [TWO], 0), lambda store: store.read("demo"), in_effect],
+    ids=["append", "read", "effect"],
+)
+def test_a_thread_waits_for_the_append_of_another(path: Path, action: Callable[[SqliteStore], object]):
+    """They share a connection, and with it a transaction: the second one would undo the first one's, or be undone."""
+    store, come = SqliteStore(path), threading.Event()
+    store._lock = SeenLock(store._lock, come)  # type: ignore[assignment]
+    done: list[object] = []
+
+    def act() -> None:
+        try:
+            done.append(action(store))
+        finally:
+            come.set()
+
+    thread = threading.Thread(target=act)
+
+    def come_between() -> None:
+        thread.start()
+        assert come.wait(60)
+        assert not done
+
+    store.connection = Meeting(store.connection, come_between)  # type: ignore[assignment]
+    store.append("demo", [ONE], 0)
+    thread.join()
+    assert len(done) == 1
+    assert SqliteStore(path).read("demo").lines == [ONE]
+
+
 def test_threads_share_a_store_and_processes_the_file(path: Path):
     """Each appends, and tries again after a conflict: nothing is lost."""
     store = SqliteStore(path)
-
-    def append_five(store: SqliteStore) -> None:
-        done = 0
-        while done < 5:
-            try:
-                store.append("demo", [ONE], store.read("demo").length)
-                done += 1
-            except Conflict:
-                pass
-
-    program = (
-        "import sys; from tests.stores.test_sql import *\n"
-        "store = SqliteStore(sys.argv[1]); done = 0\n"
-        "while done < 5:\n"
-        "    try: store.append('demo', [ONE], store.read('demo').length); done += 1\n"
-        "    except Conflict: pass\n"
-    )
-    processes = [subprocess.Popen([sys.executable, "-c", program, str(path)]) for _ in range(2)]
-    threads = [threading.Thread(target=append_five, args=(store,)) for _ in range(3)]
+    processes = [Writer(path.parent, "sqlite", name, 50) for name in "ab"]
+    for process in processes:
+        process.wait_until_ready()
+    threads = [threading.Thread(target=append_all, args=(store, name, 50)) for name in "cde"]
+    for process in processes:
+        process.go()
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert [process.wait(60) for process in processes] == [0, 0]
-    assert store.read("demo").length == 25
+    for process in processes:
+        process.conflicts()  # waits, and raises if it failed
+    lines = store.read(SESSION).lines
+    assert [json.loads(line)["number"] for line in lines] == list(range(250))
 
 
 class Shop:

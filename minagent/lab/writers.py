@@ -1,0 +1,167 @@
+"""Several processes that write to one session at once, and none of which gives up.
+
+    race(folder, "file", writers=8, count=200).kept          1,600, of 1,600 that were acknowledged
+    race(folder, "last write wins", writers=8, count=200)    keeps a few hundred of them
+
+A writer appends its records one by one. After a Conflict it knows how long the log is now, and tries again. Each record
+says which number its writer meant it to have in the log. As a program:
+
+    python -m minagent.lab.writers STORE FOLDER NAME COUNT
+
+It says "ready" when its store is open, waits for a line, appends, and says how many conflicts there were. So all begin
+at once, however long Python takes to start.
+
+Source: chapter 7.3.9.
+"""
+
+import contextlib
+import subprocess
+import sys
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Protocol, cast
+
+from minagent import FileStore, SqliteStore
+from minagent.atomic import replace_atomically
+from minagent.errors import Conflict
+from minagent.lab.helper_process import kill_and_wait
+from minagent.stores.base import Records
+
+SESSION = "demo"
+
+
+class Log(Protocol):
+    """What a writer needs of a store."""
+
+    def append(self, session_id: str, records: Sequence[bytes], expected_length: int) -> None:
+        """Add records to the end of a log."""
+
+    def read(self, session_id: str) -> Records:
+        """Return all records."""
+
+
+class LastWriteWins:
+    """No store: the whole state is read, changed, and written back, atomically and durably. There is no condition."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "state.jsonl"
+
+    def append(self, session_id: str, records: Sequence[bytes], expected_length: int) -> None:  # noqa: ARG002
+        """Write everything that was there a moment ago, and these records."""
+        state = self.read(session_id).lines + list(records)
+        replace_atomically(self.path, b"".join(line + b"\n" for line in state))
+
+    def read(self, session_id: str) -> Records:  # noqa: ARG002
+        """Return what the last write left."""
+        return Records(0, self.path.read_bytes().splitlines() if self.path.exists() else [], [])
+
+
+STORES: dict[str, Callable[[Path], Log]] = {
+    "file": FileStore,
+    "sqlite": lambda folder: SqliteStore(folder / "sessions.db"),
+    "last write wins": LastWriteWins,
+}
+"""How each is opened in a folder that exists."""
+
+
+def record(name: str, n: int, number: int) -> bytes:
+    """Return a writer's record number `n`, meant to be record `number` of the log."""
+    return f'{{"n":{n},"number":{number},"writer":"{name}"}}'.encode()
+
+
+def append_all(log: Log, name: str, count: int) -> int:
+    """Append `count` records, trying again after each Conflict; return how many conflicts there were."""
+    conflicts = length = 0
+    for n in range(count):
+        while True:
+            try:
+                log.append(SESSION, [record(name, n, length)], length)
+            except Conflict as conflict:
+                conflicts, length = conflicts + 1, conflict.length
+            else:
+                length += 1
+                break
+    return conflicts
+
+
+class Writer:
+    """A process that appends, as its parent holds it."""
+
+    def __init__(self, folder: Path, store: str, name: str, count: int) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "minagent.lab.writers", store, str(folder), name, str(count)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
+        self.pid = self._process.pid
+        self.kill: Callable[[], Any] = weakref.finalize(self, kill_and_wait, self._process)
+        """End the process, if it has not ended. So does the end of Python."""
+
+    def wait_until_ready(self) -> None:
+        """Return when the writer has its store open, or is dead."""
+        cast(IO[bytes], self._process.stdout).readline()
+
+    def go(self) -> None:
+        """Let the writer begin."""
+        with contextlib.suppress(BrokenPipeError):  # it is dead; its end will tell
+            stdin = cast(IO[bytes], self._process.stdin)
+            stdin.write(b"go\n")
+            stdin.flush()
+
+    @property
+    def running(self) -> bool:
+        """Whether the writer has not come to its end."""
+        return self._process.poll() is None
+
+    def conflicts(self) -> int:
+        """Wait until all is appended; return how many conflicts there were.
+
+        Raises:
+            RuntimeError: the writer failed; it says why on stderr.
+        """
+        said = self._process.communicate()[0]
+        if self._process.returncode != 0:
+            raise RuntimeError(f"a writer ended with code {self._process.returncode}; it says why on stderr")
+        return int(said)
+
+
+@dataclass(frozen=True)
+class Race:
+    """What came of it."""
+
+    acknowledged: int
+    """Appends that returned: whoever asked for them was told that they are done."""
+    kept: int
+    """Records that are in the log in the end, each counted once."""
+    conflicts: int
+    """Appends that were refused, and tried again."""
+
+
+def race(folder: Path, store: str, writers: int, count: int) -> Race:
+    """Let so many processes append so many records each, all at once.
+
+    Raises:
+        RuntimeError: a writer failed; it says why on stderr.
+    """
+    processes = [Writer(folder, store, f"w{number}", count) for number in range(writers)]
+    try:
+        for process in processes:
+            process.wait_until_ready()
+        for process in processes:
+            process.go()
+        conflicts = sum(process.conflicts() for process in processes)
+    finally:
+        for process in processes:
+            process.kill()
+    return Race(writers * count, len(set(STORES[store](folder).read(SESSION).lines)), conflicts)
+
+
+if __name__ == "__main__":
+    chosen, place, name, count = sys.argv[1:]
+    log = STORES[chosen](Path(place))
+    print("ready", flush=True)
+    if sys.stdin.readline():  # nothing comes if the parent is dead
+        print(append_all(log, name, int(count)))

@@ -1,0 +1,50 @@
+"""What axe-core and the rules of contrast find in our part of a page.
+
+In JupyterLab's scrolling page axe-core takes most text for hidden, and does not look at its contrast; so that is
+computed here.
+"""
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+OURS = ".jp-OutputArea-output:has(.minagent)"
+"""Every output with a view of ours in it."""
+
+
+def serious(page: Page) -> list[str]:
+    """Return what axe-core finds serious or critical in our part of the page."""
+    found = Axe().run(page, context=OURS).response["violations"]
+    return [
+        f"{violation['id']}: {node['html']}"
+        for violation in found
+        if violation["impact"] in ("serious", "critical")
+        for node in violation["nodes"]
+    ]
+
+
+CONTRAST = """selector => {
+    const channels = color => (color.match(/[0-9.]+/g) || []).map(Number)
+    const light = ([r, g, b]) => [r, g, b].map(c => c / 255)
+        .map(c => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0)
+    const behind = element => {
+        const color = channels(getComputedStyle(element).backgroundColor)
+        return (color.length === 3 || color[3] > 0) || !element.parentElement ? color : behind(element.parentElement)
+    }
+    const withText = element => [...element.childNodes].some(n => n.nodeType === 3 && n.textContent.trim())
+    return [...document.querySelectorAll(selector + ' *')]
+        .filter(element => withText(element) && !['STYLE', 'SCRIPT', 'OPTION'].includes(element.tagName))
+        .filter(element => !element.disabled && element.getClientRects().length)
+        .map(element => {
+            const pair = [light(channels(getComputedStyle(element).color)), light(behind(element))]
+            return [(Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05), element.textContent.trim().slice(0, 60)]
+        })
+}"""
+"""The contrast of each piece of text with what is behind it, as WCAG 2 computes it."""
+
+
+def pale(page: Page) -> list[str]:
+    """Return the texts of ours whose contrast is below 4.5."""
+    found = page.evaluate(CONTRAST, OURS)
+    assert len(found) > 20  # else it has not looked
+    return [f"{text}: {ratio:.1f}" for ratio, text in found if ratio < 4.5]

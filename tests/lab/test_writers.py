@@ -1,0 +1,84 @@
+"""Eight processes append to one session at once: a store with a condition keeps all; the last write keeps little."""
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from minagent.errors import Conflict
+from minagent.lab.writers import SESSION, STORES, Race, Writer, append_all, race, record
+from tests.conftest import in_process_table
+
+WRITERS, COUNT = 8, 200
+
+
+@pytest.mark.parametrize("store", ["file", "sqlite"])
+def test_of_1600_appends_1600_are_kept(tmp_path: Path, store: str):
+    """No number is there twice, none is left out, each is the one asked for, and each writer's are in order."""
+    found = race(tmp_path, store, WRITERS, COUNT)
+    assert (found.acknowledged, found.kept) == (1600, 1600)
+    assert found.conflicts >= WRITERS  # one after the other, there would be one less: all but the first have one
+    records = [json.loads(line) for line in STORES[store](tmp_path).read(SESSION).lines]
+    assert [record["number"] for record in records] == list(range(1600))
+    for writer in range(WRITERS):
+        assert [record["n"] for record in records if record["writer"] == f"w{writer}"] == list(range(COUNT))
+
+
+def test_without_a_condition_most_are_lost(tmp_path: Path):
+    """Each write is atomic and durable, and each was acknowledged; it is the whole state, as it was a moment ago."""
+    found = race(tmp_path, "last write wins", WRITERS, COUNT)
+    assert (found.acknowledged, found.conflicts) == (1600, 0)
+    assert found.kept < 800
+
+
+@pytest.mark.parametrize("store", STORES)
+def test_one_writer_alone_loses_nothing(tmp_path: Path, store: str):
+    """The baseline, too: what it lacks is the condition, and nothing else."""
+    assert race(tmp_path, store, 1, 10) == Race(10, 10, 0)
+    assert STORES[store](tmp_path).read(SESSION).lines == [record("w0", n, n) for n in range(10)]
+
+
+@pytest.mark.parametrize("store", ["file", "sqlite"])
+def test_a_writer_goes_on_from_where_the_log_ends(tmp_path: Path, store: str):
+    """After one conflict it knows."""
+    log = STORES[store](tmp_path)
+    assert [append_all(log, name, 3) for name in ("a", "b")] == [0, 1]
+    assert log.read(SESSION).lines[3:] == [record("b", n, 3 + n) for n in range(3)]
+    with pytest.raises(Conflict):
+        log.append(SESSION, [record("c", 0, 5)], 5)
+
+
+def test_a_writer_that_fails_is_an_error(tmp_path: Path, capfd: pytest.CaptureFixture[str]):
+    """Not a race with fewer writers."""
+    (tmp_path / "sessions.db").write_bytes(b"no database" * 100)
+    with pytest.raises(RuntimeError, match="ended with code 1; it says why on stderr"):
+        race(tmp_path, "sqlite", 2, 1)
+    assert "SQLite cannot open" in capfd.readouterr().err
+
+
+def test_a_writer_that_is_killed_is_an_error(tmp_path: Path):
+    """Before its start, or on the way."""
+    writer = Writer(tmp_path, "file", "a", 10)
+    writer.wait_until_ready()
+    os.kill(writer.pid, signal.SIGKILL)
+    writer.go()
+    with pytest.raises(RuntimeError, match="ended with code -9"):
+        writer.conflicts()
+
+
+def test_nobody_waits_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """An interrupt ends the race, and all who run in it."""
+    pids: list[int] = []
+
+    def interrupted(writer: Writer) -> None:
+        pids.append(writer.pid)
+        if len(pids) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Writer, "go", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        race(tmp_path, "file", 2, 10)
+    assert not any(map(in_process_table, pids))
+    assert STORES["file"](tmp_path).read(SESSION).lines == []
