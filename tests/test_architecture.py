@@ -43,14 +43,14 @@ LAYERS: list[set[str]] = [
         "lab.slides",
         "lab.store_contract",
     },
-    {"lab.file_calls", "lab.lives", "lab.payment_service", "lab.session_checks", "lab.writers"},
-    {"lab.damage_checks", "lab.simulate", "lab.theory", "lab.variants"},
-    {"lab.check_store", "lab.faults", "lab.kernel_state", "lab.matrix", "lab.phases"},
+    {"lab.file_calls", "lab.lives", "lab.payment_service", "lab.request", "lab.session_checks", "lab.writers"},
+    {"lab.damage_checks", "lab.interleavings", "lab.simulate", "lab.theory", "lab.variants"},
+    {"lab.check_store", "lab.faults", "lab.kernel_state", "lab.matrix", "lab.phases", "lab.request_process"},
     {"lab.disk", "lab.power_loss", "lab.real_crashes", "lab.trials", "lab.worker"},
     {"lab.agent_process", "lab.score"},
     {"lab.crashlab", "lab.explorer"},
     {"lab.widgets"},
-    {"lab.crash_lab_widget", "lab.crash_replay", "lab.explorer_widget", "lab.own_kernel"},
+    {"lab.crash_lab_widget", "lab.crash_replay", "lab.explorer_widget", "lab.own_kernel", "lab.two_writers"},
 ]
 """From the ground up. The root package is the empty name: it gathers the core, and only the lab imports it."""
 

@@ -29,6 +29,7 @@ CLAIMS = {
     "7.3.6_nothing_twice": [f"7.3.6-{letter}" for letter in "abcde"],
     "7.3.7_checking_what_was_restored": [f"7.3.7-{letter}" for letter in "abcdefg"],
     "7.3.8_how_often": [f"7.3.8-{letter}" for letter in "abcdefgh"],
+    "7.3.9_with_a_real_model": [f"7.3.9-{letter}" for letter in "abcdefghij"],
 }
 """The claims of the chapter that each notebook owes its reader."""
 

@@ -10,6 +10,9 @@ damage        a document damaged at every bit, and what a loader lets pass
 check_store   the five requirements, tried on any store
 power_loss    what can survive a power loss: a model of the page cache
 worker        the process that is killed
+request       a request to a session; two of them are two writers
+interleavings every order in which two requests can get in each other's way
+two_writers   the same with real processes, and a reader who says which goes on
 writers       several processes that append to one session at once
 crashlab      the model behind the crash lab: step, crash, resume, reset
 kernel_state  the reader's own variables, taken away and brought back

@@ -16,6 +16,7 @@ from minagent.lab.plots import (
     curves,
     grouped_bars,
     history,
+    lanes,
     lines,
     mark,
     measured,
@@ -136,3 +137,15 @@ def test_a_crash_map_has_a_box_for_each_point_with_what_a_crash_there_does():
     written = [text.get_text() for text in axes.texts if text.get_text()]
     assert written == ["model", "write", "R2", "fsync", "M1\nU1"]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["one", "two"]
+
+
+def test_lanes_have_a_box_for_each_move_in_the_lane_of_who_made_it():
+    """From left to right in the order of the moves; a death says so, and time that passes is a line across."""
+    axes = new_axes()
+    lanes(axes, [("B", "read"), ("A", "wait"), ("time passes", ""), ("B dies", "charge")])
+    boxes = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
+    assert [(box.get_x() + 0.45, box.get_y() + 0.25) for box in boxes] == [(0, 1), (1, 0), (3, 1)]
+    assert [text.get_text() for text in axes.texts] == ["read", "wait", "time passes", "dies"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["A", "B"]
+    (across,) = axes.lines
+    assert set(np.asarray(across.get_xdata()).tolist()) == {2}

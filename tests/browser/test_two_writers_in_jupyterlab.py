@@ -1,0 +1,53 @@
+"""A reader opens 7.3.9 in JupyterLab, runs it, and has two real processes meet, by keyboard alone."""
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from minagent.lab.interleavings import Outcome, every_meeting
+from minagent.lab.request import Rule
+from minagent.lab.two_writers import RULES, in_words
+from tests.browser.access import pale, serious
+
+NOTEBOOK = "7.3.9_with_a_real_model.ipynb"
+
+
+@pytest.fixture
+def view(page: Page) -> Locator:
+    """The widget on the page."""
+    return page.locator(".jp-OutputArea-output").filter(has=page.get_by_role("button", name="Begin anew"))
+
+
+def press(view: Locator, label: str) -> None:
+    """Press a button by keyboard."""
+    view.get_by_role("button", name=label, exact=True).press("Enter")
+
+
+def bad_or_first(rule: Rule) -> Outcome:
+    """Return the first order in which something goes wrong; the first of all if there is none."""
+    met = list(every_meeting(rule))
+    return next((one for one in met if one.lost or one.repeated), met[0])
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_two_processes_meet_as_the_reader_says(page: Page, view: Locator, rule: Rule):
+    """Each press is a move of a real process; in the end the status line says what went wrong, as the threads do."""
+    status = view.get_by_role("status")
+    press(view, "✓ last write wins" if rule == "last write wins" else rule)
+    press(view, "Begin anew")
+    expect(status).to_have_text(f"Two requests begin. How they write: {rule}.")
+    met = bad_or_first(rule)
+    for move, what in met.moves[:-1]:
+        press(view, f"{move} goes on")
+        expect(status).to_contain_text(f"{move}: {what}.")
+    press(view, f"{met.moves[-1][0]} goes on")
+    expect(status).to_have_text(f"Both have ended. {in_words(met)}")
+    for name, ending in met.endings.items():
+        expect(view.get_by_label(f"Request {name}")).to_contain_text(f"{name} was told: {ending}.")
+    assert serious(page) == []
+    assert pale(page) == []
+
+
+def test_what_cannot_be_done_is_said(view: Locator):
+    """A move of a request that has ended."""
+    press(view, "A goes on")
+    expect(view.get_by_role("status")).to_have_text("Not now: A has ended.")
