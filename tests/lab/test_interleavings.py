@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from minagent import Lease, LogDamaged, MemoryStore, SessionLog
+from minagent import Lease, LogDamaged, MemoryStore, SessionLog, ToolCall
 from minagent.lab.example import SESSION
-from minagent.lab.interleavings import TIME_PASSES, InThread, Outcome, every_meeting, meeting
+from minagent.lab.interleavings import TIME_PASSES, InThread, Meeting, Outcome, every_meeting, meeting
 from minagent.lab.request import Place, Rule
 from minagent.lab.request_process import InProcess, on_processes
 from minagent.stores.open_store import open_store
@@ -108,6 +108,20 @@ def test_the_lease_of_the_dead_is_taken_over():
     waited = [(met, survivor) for met in meetings("lease") if late(met) and (survivor := found_a_dead_holder(met))]
     assert len(waited) > 10
     assert all(met.endings[survivor] == "done" for met, survivor in waited)
+
+
+@pytest.mark.parametrize(
+    ("keys", "without", "with_keys"),
+    [(["k1"], 0, 0), (["k1", "k1"], 1, 0), (["k1", "k2"], 1, 1), ([None, None], 1, 1), (["k1", None, "k1"], 2, 1)],
+)
+def test_a_charge_is_the_same_if_its_key_is(tmp_path: Path, keys: list[str | None], without: int, with_keys: int):
+    """To a service that knows keys; to one that does not, each run of the tool is a charge."""
+    place = Place(tmp_path, MemoryStore())
+    place.begin("version")
+    for key in keys:
+        place.ledger.record_effect(ToolCall("c1", "charge", {"customer": "A"}), "charged A", key)
+    met = Meeting("version", place).outcome()
+    assert (met.repeated, met.repeated_with_keys, met.unrecorded) == (without, with_keys, ["A"])
 
 
 def test_each_order_is_tried_once():
