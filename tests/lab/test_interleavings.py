@@ -110,6 +110,17 @@ def test_the_lease_of_the_dead_is_taken_over():
     assert all(met.endings[survivor] == "done" for met, survivor in waited)
 
 
+def test_who_loses_the_lease_when_all_is_written_is_done(tmp_path: Path):
+    """Only giving it back is left to do, and there is nothing to give."""
+    with meeting("lease", Place(tmp_path, MemoryStore()), InThread) as met:
+        for move in [*"AAAAAAA", "B", TIME_PASSES]:
+            met.make(move)
+        while met.requests["B"].next is not None:
+            met.make("B")
+        met.make("A")
+        assert met.outcome().endings == {"A": "done", "B": "done"}
+
+
 @pytest.mark.parametrize(
     ("keys", "without", "with_keys"),
     [(["k1"], 0, 0), (["k1", "k1"], 1, 0), (["k1", "k2"], 1, 1), ([None, None], 1, 1), (["k1", None, "k1"], 2, 1)],
