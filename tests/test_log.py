@@ -569,3 +569,16 @@ def test_the_state_is_the_log_s_own():
     session.metadata["a"].append(2)
     assert log.state.session.metadata == {"a": [1]}
     assert isinstance(log.state, State)
+
+
+@pytest.mark.parametrize("field", ["id", "created_at"])
+def test_another_session_is_not_recorded(store: Store, field: str):
+    """Not even one that has the same id, and was begun at another time."""
+    log = begun(store)
+    session = log.state.session
+    setattr(session, field, "other")
+    session.messages.append(Message("assistant", "Done."))
+    before = store.read("demo").lines
+    with pytest.raises(InvalidValue, match="this log is of the session 'demo'"):
+        log.record(session, 0)
+    assert store.read("demo").lines == before
