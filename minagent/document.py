@@ -110,7 +110,7 @@ def compressed(document: bytes) -> bytes:
 
 
 def _decompressed(data: bytes) -> bytes:
-    # A few kilobytes of gzip can hold gigabytes of blanks: no more than a document may have is ever taken out.
+    # A few megabytes of gzip can hold gigabytes of blanks: no more than a document may have is ever taken out.
     stream = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
     try:
         document = stream.decompress(data, MAX_BYTES + 1)

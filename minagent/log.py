@@ -102,13 +102,10 @@ class SessionLog:
 
     def refresh(self) -> None:
         """Take in what other writers have appended."""
-        if (
-            self._state is not None
-            and self.store.read(self.session_id, self._state.length).length == self._state.length
-        ):
-            return
-        self._state = None
-        self._current()
+        known = self._state
+        if known is None or self.store.read(self.session_id, known.length).length != known.length:
+            self._state = None
+            self._current()
 
     def check_lease(self) -> None:
         """Raise LeaseLost if another writer has the lease, or has had it since we had it, as far as we know."""

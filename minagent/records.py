@@ -31,7 +31,6 @@ Version history: 1 is the first.
 Source: chapters 7.3.6 and 7.3.8.
 """
 
-import copy
 import hashlib
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
@@ -39,7 +38,7 @@ from typing import Any, Literal
 from minagent.agent import Step, final_step, tool_step
 from minagent.errors import InvalidValue, LogDamaged, LogTooNew
 from minagent.messages import Message, newest_turn, open_calls
-from minagent.plain_json import check_storable, compact, parse, require, require_keys
+from minagent.plain_json import check_storable, compact, copied, parse, require, require_keys
 from minagent.session import Session
 
 Kind = Literal["state", "message", "metadata", "intent", "resolved", "lease"]
@@ -204,7 +203,7 @@ def apply(state: State, record: Record, digest: str) -> None:
                 _apply_message(state, Message.from_json(body["message"], f"record {record.seq}"))
                 state.model_cursor = body.get("model_cursor", state.model_cursor)
             case "metadata":
-                state.session.metadata = copy.deepcopy(body["metadata"])
+                state.session.metadata = copied(body["metadata"])
             case "intent":
                 dict(open_calls(state.session.messages))[body["call"]]  # a call that is open: else nothing can run
                 state.in_doubt[body["call"]] = body["key"]

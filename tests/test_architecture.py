@@ -28,6 +28,7 @@ LAYERS: list[set[str]] = [
     {"log"},
     {"lease", "runner"},
     {""},
+    {"lab.child_process"},
     {
         "lab",
         "lab.child_kernel",

@@ -59,13 +59,21 @@ def texts(store: Store) -> list[str | None]:
     return [message.content for message in messages]
 
 
+def waited_for(
+    store: Store, seconds: float = 30, others: float = 30
+) -> tuple[SessionLog, Lease, Clock, SessionLog, Lease]:
+    """Let `a` acquire the lease, and `b` begin to wait; return what both have, and the clock of `b`."""
+    log, lease = writer(store, "a", Clock(), seconds)
+    clock = Clock()
+    other_log, other = writer(store, "b", clock, others)
+    assert lease.acquire()
+    assert not other.acquire()
+    return log, lease, clock, other_log, other
+
+
 def taken_over(store: Store) -> tuple[SessionLog, Lease, SessionLog, Lease]:
     """Let `a` acquire the lease and fall asleep, and `b` take over after its seconds; return what both have."""
-    log, lease = writer(store, "a", Clock())
-    assert lease.acquire()
-    clock = Clock()
-    other_log, other = writer(store, "b", clock)
-    assert not other.acquire()
+    log, lease, clock, other_log, other = waited_for(store)
     clock.now += 30
     assert other.acquire()
     return log, lease, other_log, other
@@ -118,11 +126,7 @@ def test_it_runs_out_by_the_clock_of_whoever_waits(store: Store):
 
 def test_each_lease_says_how_long_it_lasts(store: Store):
     """Not whoever waits for it."""
-    _, lease = writer(store, "a", Clock(), seconds=5)
-    clock = Clock()
-    _, other = writer(store, "b", clock, seconds=1_000)
-    assert lease.acquire()
-    assert not other.acquire()
+    _, _, clock, _, other = waited_for(store, seconds=5, others=1_000)
     clock.now += 5
     assert other.acquire()
 
@@ -226,11 +230,7 @@ def test_a_lease_lasts(seconds: Any):
 
 def test_fractions_of_a_second_count(store: Store):
     """Half a second is not none, and not one."""
-    _, lease = writer(store, "a", Clock(), seconds=0.5)
-    clock = Clock()
-    _, other = writer(store, "b", clock)
-    assert lease.acquire()
-    assert not other.acquire()
+    _, _, clock, _, other = waited_for(store, seconds=0.5)
     clock.now += 0.4
     assert not other.acquire()
     clock.now += 0.1
@@ -239,11 +239,7 @@ def test_fractions_of_a_second_count(store: Store):
 
 def test_a_clock_that_is_set_back_costs_no_more_than_the_seconds_again(store: Store):
     """Only time that passes counts."""
-    _, lease = writer(store, "a", Clock())
-    clock = Clock()
-    _, other = writer(store, "b", clock)
-    assert lease.acquire()
-    assert not other.acquire()
+    _, _, clock, _, other = waited_for(store)
     clock.now -= 900
     assert not other.acquire()
     clock.now += 30

@@ -29,11 +29,11 @@ from minagent import (
     save_checkpoint,
     step_once,
 )
+from minagent.lab.child_process import say, wait_for_parent
 from minagent.lab.crash_points import CrashPoints, die_by_signal
 from minagent.lab.example import EXAMPLES, SESSION, Example, ExampleName
 from minagent.lab.ledger import Ledger
 from minagent.lab.phases import CHECKPOINT, INTERVAL, LEDGER, Phase, Recording, Report, WatchedModel, WatchedTools
-from minagent.plain_json import canonical
 from minagent.tools import Effect
 
 HALF = 2
@@ -89,11 +89,8 @@ class _AgentProcess:
     def about_to(self, phase: Phase, doubt: str = "") -> None:
         trace = [step.kind for step in self.steps]
         report = Report(phase, self.step, len(self.session.messages), self.model.cursor, trace, doubt)
-        sys.stdout.buffer.write(canonical(asdict(report)) + b"\n")
-        sys.stdout.buffer.flush()
-        self.order = sys.stdin.buffer.readline().decode().strip()
-        if not self.order:
-            sys.exit("the parent is gone")
+        say(asdict(report))
+        self.order = wait_for_parent()
 
     def _write(self, phase: Phase, action: Callable[[], None]) -> None:
         """Write something to the disk, or half of it."""

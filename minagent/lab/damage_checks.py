@@ -34,8 +34,7 @@ class _Seen:
     def read(self, session_id: str, since: int = 0) -> Records:
         there = self.store.read(session_id)
         lines = self.change_records(there.lines)
-        start = min(max(since - there.first, 0), len(lines))
-        return Records(there.first + start, lines[start:], [0] * (len(lines) - start))
+        return Records(there.first, lines, [0] * len(lines)).since(since)
 
     def checkpoints(self, session_id: str) -> list[tuple[int, bytes]]:
         there = self.store.checkpoints(session_id)

@@ -8,9 +8,10 @@ from its standard input, and answers each with one line.
 import contextlib
 import os
 import signal
-import subprocess
 import sys
 from typing import IO, ClassVar, Self, cast
+
+from minagent.lab.child_process import start
 
 
 def fork_child() -> int:
@@ -25,12 +26,6 @@ def fork_child() -> int:
     return child
 
 
-def kill_and_wait(process: subprocess.Popen[bytes]) -> None:
-    """Send SIGKILL, and wait until the process is gone from the process table."""
-    process.kill()
-    process.communicate()
-
-
 class HelperProcess:
     """The parent's hold on a helper. Use it in a `with` statement."""
 
@@ -40,8 +35,7 @@ class HelperProcess:
     """What may be wrong with an order on which the helper died."""
 
     def __enter__(self) -> Self:
-        command = [sys.executable, "-m", self.module]
-        self._helper = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+        self._helper = start(self.module)
         return self
 
     def __exit__(self, *_: object) -> None:

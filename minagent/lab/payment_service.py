@@ -12,7 +12,6 @@ import http.client
 import json
 import os
 import sqlite3
-import subprocess
 import sys
 import threading
 import weakref
@@ -21,7 +20,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import IO, Any, Self, TypeVar, cast
 
-from minagent.lab.helper_process import kill_and_wait
+from minagent.lab.child_process import kill_and_wait, start
 from minagent.lab.payments import Answer, Payments, Request, Send
 
 HERE = "127.0.0.1"
@@ -54,12 +53,8 @@ class PaymentService:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / LEDGER
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "minagent.lab.payment_service", str(self.path)],
-            stdin=subprocess.PIPE,  # it ends when this process does, however that ends
-            stdout=subprocess.PIPE,
-            start_new_session=True,
-        )
+        # It ends when this process does, however that ends: it reads what is never sent.
+        self._process = start("minagent.lab.payment_service", str(self.path))
         self.close: Callable[[], Any] = weakref.finalize(self, kill_and_wait, self._process)
         """End the process; its database stays. So does the end of Python."""
         said = cast(IO[bytes], self._process.stdout).readline()

@@ -8,19 +8,17 @@ a line after each of the former:
     {"ending": "done"}
 """
 
-import contextlib
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, cast
 
-from minagent.lab.helper_process import kill_and_wait
+from minagent.lab.child_process import kill_and_wait, say, send, start, wait_for_parent
 from minagent.lab.interleavings import Outcome, meeting
 from minagent.lab.request import Ending, Place, Request, Rule
-from minagent.plain_json import canonical, parse
+from minagent.plain_json import parse
 from minagent.stores.open_store import open_store
 
 
@@ -30,9 +28,7 @@ class InProcess:
     def __init__(self, customer: str, rule: Rule, folder: Path, store: str) -> None:
         self.next: str | None = None
         self.ending: Ending | None = None
-        command = [sys.executable, "-m", "minagent.lab.request_process", customer, rule, str(folder), store]
-        # In a session of its own, an interrupt of the notebook's kernel does not reach it.
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+        self.process = start("minagent.lab.request_process", customer, rule, str(folder), store)
         self._listen()
 
     def _listen(self) -> None:
@@ -52,10 +48,7 @@ class InProcess:
 
     def go(self) -> None:
         """Let it do what it is about to do, up to its next operation; raise RuntimeError if it says nothing more."""
-        to_process = cast(IO[bytes], self.process.stdin)
-        with contextlib.suppress(BrokenPipeError):  # somebody has killed it: it says nothing more
-            to_process.write(b"\n")
-            to_process.flush()
+        send(cast(IO[bytes], self.process.stdin), b"go")
         self._listen()
 
     def die(self) -> None:
@@ -83,18 +76,12 @@ def on_processes(rule: Rule, moves: Iterable[str], folder: Path, store: str) -> 
         return met.outcome()
 
 
-def _say(**words: str) -> None:
-    sys.stdout.buffer.write(canonical(words) + b"\n")
-    sys.stdout.buffer.flush()
-
-
 def _about_to(operation: str) -> None:
-    _say(next=operation)
-    if not sys.stdin.buffer.readline():
-        sys.exit("the parent is gone")
+    say({"next": operation})
+    wait_for_parent()
 
 
 if __name__ == "__main__":
     customer, rule, folder, store = sys.argv[1:]
     place = Place(Path(folder), open_store(store))
-    _say(ending=Request(customer, cast(Rule, rule), place, _about_to).run())
+    say({"ending": Request(customer, cast(Rule, rule), place, _about_to).run()})

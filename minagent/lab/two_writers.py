@@ -11,7 +11,7 @@ from typing import get_args
 from minagent.lab.interleavings import CUSTOMERS, TIME_PASSES, Meeting, Outcome, meeting
 from minagent.lab.request import Place, Rule
 from minagent.lab.request_process import InProcess
-from minagent.lab.widgets import ActionView, OneOf, named
+from minagent.lab.widgets import ActionView, OneOf, bullets, named, side_by_side
 from minagent.stores.file import FileStore
 
 RULES: tuple[Rule, ...] = get_args(Rule)
@@ -113,15 +113,10 @@ class TwoWritersView(ActionView):
         met = self.model.met
         messages, in_doubt = met.place.stored(met.rule)
         charges = [f"{customer}{f', key {key}' if key else ''}" for customer, key in met.place.charges()]
+        stored = [f"{message.role}: {message.content or 'calls charge'}" for message in messages]
         panels = {
             **{f"Request {name}": [self.model.says(name)] for name in CUSTOMERS},
-            "Stored": [f"{m.role}: {m.content or 'calls charge'}" for m in messages]
-            + [f"in doubt: {k}" for k in in_doubt],
-            "Charged": charges or ["nobody"],
+            "Stored": stored + [f"in doubt: {key}" for key in in_doubt],
+            "Charged": charges,
         }
-        return '<div class="minagent-panels">' + "".join(_panel(*panel) for panel in panels.items()) + "</div>"
-
-
-def _panel(title: str, lines: list[str]) -> str:
-    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
-    return f'<section aria-label="{title}"><h4>{title}</h4><ul>{items}</ul></section>'
+        return side_by_side({title: bullets([*map(escape, lines)], "nobody") for title, lines in panels.items()})

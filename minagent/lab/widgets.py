@@ -77,8 +77,15 @@ class OneOf(ipywidgets.HBox):
             button.description = f"✓ {name}" if self.options[name] == self.value else name
 
 
-def _list(items: list[str], empty: str) -> str:
-    return "<ul>" + "".join(f"<li>{item}</li>" for item in items or [f"<em>{empty}</em>"]) + "</ul>"
+def bullets(lines: list[str], empty: str) -> str:
+    """Return lines of HTML as a list, or the word that says that there are none."""
+    return "<ul>" + "".join(f"<li>{item}</li>" for item in lines or [f"<em>{empty}</em>"]) + "</ul>"
+
+
+def side_by_side(panels: Mapping[str, str]) -> str:
+    """Return panels as HTML: each a title, and what is in it."""
+    sections = (f'<section aria-label="{title}"><h4>{title}</h4>{body}</section>' for title, body in panels.items())
+    return f'<div class="minagent-panels">{"".join(sections)}</div>'
 
 
 class Status(ipywidgets.HTML):
@@ -159,21 +166,16 @@ class CrashLabView(ActionView):
 
     def draw(self) -> str:
         """Return lane and panels as HTML."""
-        panels = {
+        return self._lane() + side_by_side({
             "Process: what it knows": self._process(),
             "Disk: what it holds": self._disk(),
             "Outside world: what it saw": self._world(),
-        }
-        sections = "".join(
-            f'<section aria-label="{title}"><h4>{title}</h4>{body}</section>' for title, body in panels.items()
-        )
-        return f'{self._lane()}<div class="minagent-panels">{sections}</div>'
+        })  # fmt: skip
 
     def _lane(self) -> str:
         stood = self.lab.process.report if self.lab.process is not None else None
-        items = "".join(
-            self._phase(phase, here=stood is not None and stood.phase == phase) for phase in self.lab.phases
-        )
+        next_one = None if stood is None else stood.phase
+        items = "".join(self._phase(phase, here=phase == next_one) for phase in self.lab.phases)
         return f'<ol class="minagent-lane" aria-label="Phases of a step">{items}</ol>'
 
     def _phase(self, phase: Phase, *, here: bool) -> str:
@@ -185,16 +187,16 @@ class CrashLabView(ActionView):
         word = STATE_WORDS[self.lab.state]
         report = self.lab.report
         if report is None or self.lab.process is None:
-            return _list([word], "")
+            return bullets([word], "")
         trace = escape(", ".join(report.trace)) or "empty"
-        return _list(
+        return bullets(
             [f"{word}, pid {self.lab.process.pid}", f"step {report.step}", f"messages: {report.messages}",
              f"cursor: {report.cursor}", f"trace: {trace}"], "",
         )  # fmt: skip
 
     def _disk(self) -> str:
         shapes = {"good": "✓", "bad": "✗"}
-        return _list([f"{shapes[file.verdict]} {escape(str(file))}" for file in self.lab.files()], "empty")
+        return bullets([f"{shapes[file.verdict]} {escape(str(file))}" for file in self.lab.files()], "empty")
 
     def _world(self) -> str:
         effects = [
@@ -203,7 +205,7 @@ class CrashLabView(ActionView):
             for effect in self.lab.ledger.effects()
         ]
         bill = self.lab.ledger.bill()
-        return _list(effects, "no effects") + f"<p>model calls paid: {bill.calls}, {bill.tokens} tokens</p>"
+        return bullets(effects, "no effects") + f"<p>model calls paid: {bill.calls}, {bill.tokens} tokens</p>"
 
 
 class KernelStateView(ActionView):
@@ -219,8 +221,8 @@ class KernelStateView(ActionView):
 
     def draw(self) -> str:
         """Return the three names and whether they are there, as HTML."""
-        items = [f"{'● in memory' if there else '✗ gone'}: {name}" for name, there in self.kernel.alive().items()]
-        return _list(items, "")
+        lines = [f"{'● in memory' if there else '✗ gone'}: {name}" for name, there in self.kernel.alive().items()]
+        return bullets(lines, "")
 
 
 class NumberView(ipywidgets.VBox):

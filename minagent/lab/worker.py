@@ -1,15 +1,12 @@
 """The parent's hold on the process that is killed, which is in `agent_process`."""
 
-import contextlib
-import subprocess
-import sys
 import tempfile
 import weakref
 from pathlib import Path
 from typing import IO, cast
 
+from minagent.lab.child_process import kill_and_wait, send, start
 from minagent.lab.example import ExampleName
-from minagent.lab.helper_process import kill_and_wait
 from minagent.lab.phases import Recording, Report
 from minagent.plain_json import parse
 
@@ -24,14 +21,8 @@ class Worker:
     def __init__(self, folder: Path, recording: Recording, example: ExampleName) -> None:
         # A file, since a pipe that nobody reads fills up, and then the child waits for ever.
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the child
-        # A session of its own: Jupyter interrupts a cell by a signal to the kernel's whole group of processes.
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "minagent.lab.agent_process", str(folder), recording, example],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._complaints,
-            start_new_session=True,
-        )
+        command = "minagent.lab.agent_process", str(folder), recording, example
+        self._process = start(*command, complaints=self._complaints)
         self._to_child = cast(IO[bytes], self._process.stdin)
         self._from_child = cast(IO[bytes], self._process.stdout)
         self.pid = self._process.pid
@@ -42,9 +33,7 @@ class Worker:
 
     def tear(self) -> None:
         """Let the child, which is about to write, die when half of it is written."""
-        with contextlib.suppress(BrokenPipeError):
-            self._to_child.write(b"tear\n")
-            self._to_child.flush()
+        send(self._to_child, b"tear")
         self._process.communicate()
 
     def proceed(self) -> Report | None:
@@ -53,9 +42,7 @@ class Worker:
         Raises:
             WorkerDied: somebody else killed it, or it failed.
         """
-        with contextlib.suppress(BrokenPipeError):  # it is dead; reading will tell
-            self._to_child.write(b"go\n")
-            self._to_child.flush()
+        send(self._to_child, b"go")
         self.report = self._read()
         return self.report
 

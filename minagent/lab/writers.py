@@ -14,8 +14,6 @@ at once, however long Python takes to start.
 Source: chapter 7.3.9.
 """
 
-import contextlib
-import subprocess
 import sys
 import weakref
 from collections.abc import Callable, Sequence
@@ -26,10 +24,9 @@ from typing import IO, Any, Protocol, cast
 from minagent import FileStore, SqliteStore
 from minagent.atomic import replace_atomically
 from minagent.errors import Conflict
-from minagent.lab.helper_process import kill_and_wait
+from minagent.lab.child_process import kill_and_wait, send, start
+from minagent.lab.example import SESSION
 from minagent.stores.base import Records
-
-SESSION = "demo"
 
 
 class Log(Protocol):
@@ -90,12 +87,7 @@ class Writer:
     """A process that appends, as its parent holds it."""
 
     def __init__(self, folder: Path, store: str, name: str, count: int) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "minagent.lab.writers", store, str(folder), name, str(count)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            start_new_session=True,
-        )
+        self._process = start("minagent.lab.writers", store, str(folder), name, str(count))
         self.pid = self._process.pid
         self.kill: Callable[[], Any] = weakref.finalize(self, kill_and_wait, self._process)
         """End the process, if it has not ended. So does the end of Python."""
@@ -106,10 +98,7 @@ class Writer:
 
     def go(self) -> None:
         """Let the writer begin."""
-        with contextlib.suppress(BrokenPipeError):  # it is dead; its end will tell
-            stdin = cast(IO[bytes], self._process.stdin)
-            stdin.write(b"go\n")
-            stdin.flush()
+        send(cast(IO[bytes], self._process.stdin), b"go")
 
     @property
     def running(self) -> bool:

@@ -46,6 +46,11 @@ class Records:
         """How many records were ever appended."""
         return self.first + len(self.lines)
 
+    def since(self, number: int) -> "Records":
+        """Return the records from this number on, or from the first that is left: a copy."""
+        start = min(max(number - self.first, 0), len(self.lines))
+        return Records(self.first + start, self.lines[start:], self.offsets[start:], self.torn)
+
 
 class Store(Protocol):
     """What SessionLog needs; the numbers are those of the promises above."""

@@ -68,6 +68,5 @@ def records_of(data: bytes, session_id: str, since: int) -> Records:
     first, good = first_number(line + newline, session_id), whole(rest)
     lines = good.split(b"\n")[:-1]
     offsets = list(accumulate((len(line) + 1 for line in lines), initial=len(data) - len(rest)))
-    start = min(max(since - first, 0), len(lines))
-    kept = [line.rstrip(b" ") for line in lines[start:]]
-    return Records(first + start, kept, offsets[start:-1], torn=len(rest) - len(good))
+    records = [line.rstrip(b" ") for line in lines]
+    return Records(first, records, offsets[:-1], torn=len(rest) - len(good)).since(since)

@@ -33,9 +33,8 @@ class MemoryStore:
         """Return the records from number `since` on, or from the first that is left."""
         with self._lock:
             log = self._logs.get(session_id, _Log())
-            start = min(max(since - log.first, 0), len(log.lines))
-            offsets = list(accumulate((len(line) + 1 for line in log.lines[:-1]), initial=0))
-            return Records(log.first + start, log.lines[start:], offsets[start:] if log.lines else [])
+            offsets = list(accumulate((len(line) + 1 for line in log.lines), initial=0))
+            return Records(log.first, log.lines, offsets[:-1]).since(since)
 
     def truncate_before(self, session_id: str, number: int) -> None:
         """Remove the records before this number."""

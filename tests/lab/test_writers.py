@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from minagent.errors import Conflict
-from minagent.lab.writers import SESSION, STORES, Race, Writer, append_all, race, record
+from minagent.lab.example import SESSION
+from minagent.lab.writers import STORES, Race, Writer, append_all, race, record
 from tests.conftest import in_process_table
 
 WRITERS, COUNT = 8, 200

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from minagent.errors import AppendUnknown, Conflict, LogDamaged
+from minagent.lab.example import SESSION
 from minagent.lab.file_calls import NO_STRIKE, Ended, Fault, Helper, Strike
-from minagent.lab.writers import SESSION, Writer, append_all, record
+from minagent.lab.writers import Writer, append_all, record
 from minagent.stores.file import FileStore, _Open
 
 OLD, NEW = [b'{"n":1}', b'{"n":2}'], [b'{"n":3}', '{"n":"四"}'.encode() * 40]

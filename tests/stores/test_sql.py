@@ -23,7 +23,8 @@ from minagent import (
     step_once,
 )
 from minagent.errors import AppendUnknown, Conflict
-from minagent.lab.writers import SESSION, Writer, append_all
+from minagent.lab.example import SESSION
+from minagent.lab.writers import Writer, append_all
 from minagent.stores import sql
 
 ONE, TWO = b'{"n":1}', b'{"n":2}'
