@@ -10,6 +10,7 @@ import pytest
 import yaml
 from rattler import MatchSpec
 
+from minagent.lab.environment import PIP_INSTALL
 from tests.conftest import ROOT
 
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -58,6 +59,7 @@ def test_installed_by_default_are_the_four_packages_of_the_set():
     """Test tools come with a group that only the second command asks for."""
     assert python_specs().keys() == {"ipywidgets", "jupyter", "matplotlib", "nbval"}
     assert PROJECT["tool"]["uv"]["default-groups"] == []
+    assert f"pip install {' '.join(python_specs())}" == PIP_INSTALL
 
 
 def test_the_gate_runs_the_readme_s_own_test_command():

@@ -13,7 +13,10 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from jupyter_client.manager import KernelManager
+from minagent.lab.environment import notebook_packages
+
+with notebook_packages():
+    from jupyter_client.manager import KernelManager
 
 PATIENCE = 60.0
 """Seconds to wait for a kernel."""

@@ -2,12 +2,14 @@
 
 from typing import Any
 
-import ipywidgets
-
+from minagent.lab.environment import notebook_packages
 from minagent.lab.matrix import Outcome, run
 from minagent.lab.real_crashes import RealCrashes
 from minagent.lab.variants import STANDARD, VARIANTS
 from minagent.lab.widgets import OneOf, Status, labelled, named
+
+with notebook_packages():
+    import ipywidgets
 
 WORDS = {
     "lost": "results lost",

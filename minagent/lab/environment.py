@@ -1,16 +1,31 @@
 """Is this machine ready for the notebooks? One line for each thing that they need, with what to do if it is missing."""
 
+import contextlib
 import importlib.util
 import os
 import signal
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 PACKAGES = ("ipykernel", "ipywidgets", "matplotlib", "nbval")
 
 INSTALL = "install the packages with the first command of the README, and start Jupyter with it"
+PIP_INSTALL = "pip install ipywidgets jupyter matplotlib nbval"
 POSIX = "this system is not Linux or macOS; on Windows, use WSL (the Windows Subsystem for Linux)"
+
+
+@contextlib.contextmanager
+def notebook_packages() -> Iterator[None]:
+    """Say what to install where a module of the lab imports a package that is not there.
+
+    The core needs the standard library alone, so minagent may well be installed without them.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as missing:
+        said = f"{missing}. This part of minagent's lab needs the packages of the notebooks: {PIP_INSTALL}"
+        raise ModuleNotFoundError(said, name=missing.name) from None
 
 
 def _packages() -> bool:

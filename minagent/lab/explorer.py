@@ -12,12 +12,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-import numpy as np
-import numpy.typing as npt
-
 from minagent import AtEnd, BeforeSideEffects, EverySeconds, EverySteps, Policy, YoungDaly
+from minagent.lab.environment import notebook_packages
 from minagent.lab.simulate import Law, Outcome, Workload, draw, failures_at_random, save_places, simulate
 from minagent.lab.theory import best_interval, daly_interval, expected_overhead, young_interval
+
+with notebook_packages():
+    import numpy as np
+    import numpy.typing as npt
 
 STEPS = 400
 """The steps of the run on which costs are computed."""

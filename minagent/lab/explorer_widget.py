@@ -5,15 +5,17 @@ import io
 from html import escape
 from typing import Any
 
-import ipywidgets
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-from matplotlib.ticker import NullLocator
-
 from minagent.lab import plots
+from minagent.lab.environment import notebook_packages
 from minagent.lab.explorer import POLICY_NAMES, Choice, View, explore
 from minagent.lab.simulate import LAWS
 from minagent.lab.widgets import OneOf, Status, labelled, named
+
+with notebook_packages():
+    import ipywidgets
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import NullLocator
 
 BETWEEN_FAILURES = {"30 seconds": 30.0, "1 minute": 60.0, "5 minutes": 300.0, "10 minutes": 600.0, "1 hour": 3600.0}
 COUNTS_SHOWN = [1, 2, 5, 10, 20, 50, 100]

@@ -7,9 +7,12 @@ them, names at the marks, a white ground in every theme.
 from collections.abc import Mapping, Sequence
 from itertools import cycle
 
-from matplotlib.axes import Axes
-from matplotlib.patches import Patch, Rectangle
-from matplotlib.ticker import MaxNLocator
+from minagent.lab.environment import notebook_packages
+
+with notebook_packages():
+    from matplotlib.axes import Axes
+    from matplotlib.patches import Patch, Rectangle
+    from matplotlib.ticker import MaxNLocator
 
 BLUE, ORANGE, GREEN, PURPLE, BLACK = "#0072B2", "#D55E00", "#009E73", "#9C4F80", "#000000"
 STYLES = ((BLUE, "o", "-"), (ORANGE, "s", "--"), (GREEN, "^", ":"), (PURPLE, "D", "-."), (BLACK, "v", (0, (1, 3))))

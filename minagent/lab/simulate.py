@@ -17,11 +17,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-import numpy.typing as npt
-
+from minagent.lab.environment import notebook_packages
 from minagent.policy import Policy, Unsaved
 from minagent.tools import Effect
+
+with notebook_packages():
+    import numpy as np
+    import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -16,10 +16,12 @@ Source: chapter 7.3.8; Young 1974 (doi 10.1145/361147.361115); Daly 2006 (doi 10
 import math
 from collections.abc import Iterable
 
-import numpy as np
-import numpy.typing as npt
-
+from minagent.lab.environment import notebook_packages
 from minagent.policy import daly_interval
+
+with notebook_packages():
+    import numpy as np
+    import numpy.typing as npt
 
 __all__ = [
     "best_interval",

@@ -9,12 +9,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from html import escape
 from typing import Any
 
-import ipywidgets
-import traitlets
-
 from minagent.lab.crashlab import WAY_ON, CrashLab, State
+from minagent.lab.environment import notebook_packages
 from minagent.lab.kernel_state import KernelState
 from minagent.lab.phases import Phase
+
+with notebook_packages():
+    import ipywidgets
+    import traitlets
 
 STYLE = """<style>
 .minagent { color: var(--jp-ui-font-color1, #212121); font-size: var(--jp-ui-font-size1, 14px); line-height: 1.5 }
@@ -184,8 +186,7 @@ class CrashLabView(ActionView):
         return f'<li aria-current="step">▶ {phase}: next</li>' if here else f"<li>{phase}</li>"
 
     def _process(self) -> str:
-        word = STATE_WORDS[self.lab.state]
-        report = self.lab.report
+        word, report = STATE_WORDS[self.lab.state], self.lab.report
         if report is None or self.lab.process is None:
             return bullets([word], "")
         trace = escape(", ".join(report.trace)) or "empty"
@@ -229,8 +230,7 @@ class NumberView(ipywidgets.VBox):
     """A number to choose, and a sentence that says what follows from it."""
 
     def __init__(self, label: str, value: int, limits: tuple[int, int], say: Callable[[int], str]) -> None:
-        low, high = limits
-        self.number = labelled(ipywidgets.BoundedIntText(value=value, min=low, max=high), label)
+        self.number = labelled(ipywidgets.BoundedIntText(value=value, min=limits[0], max=limits[1]), label)
         self.status = Status()
         self._say = say
         self.number.observe(self._redraw, "value")

@@ -32,7 +32,7 @@ def open_store(url: str) -> Store:
         return MemoryStore()
     place = place.removeprefix("//")
     if kind not in PERSISTENT or not colon:
-        raise InvalidValue("url", f"expected memory:, file:FOLDER or sqlite:FILE, found {url!r}")
+        raise InvalidValue("url", f"expected memory:, file:FOLDER or sqlite:FILE (there are no others), found {url!r}")
     if place in ("", ":memory:"):
         raise InvalidValue("url", f"{url!r} names no place that lasts: write a path after the colon")
     return PERSISTENT[kind](place)
