@@ -59,7 +59,7 @@ class InProcess:
     def stop(self) -> None:
         """Stop it, as a machine does that falls asleep, and wait until it has stopped."""
         self.process.send_signal(signal.SIGSTOP)
-        os.waitid(os.P_PID, self.process.pid, os.WSTOPPED | os.WNOWAIT)
+        os.waitpid(self.process.pid, os.WUNTRACED)  # not waitid: Python has that on macOS from 3.13 on
 
     def wake(self) -> None:
         """Let it run again."""
