@@ -1,6 +1,7 @@
 """What the tests share: the example run, and the rule that nothing is skipped where NO_SKIPS is set (in CI)."""
 
 import os
+import sys
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from minagent import Agent, FakeModel, FileStore, MemoryStore, Session, SqliteSt
 from minagent.lab.example import SCRIPT, TASK, example_agent
 from minagent.lab.file_calls import Helper
 from minagent.stores.base import Store
+from tests.skips import may_skip
 
 ROOT = Path(__file__).parent.parent
 
@@ -24,12 +26,13 @@ def in_process_table(pid: int) -> bool:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Turn a skip into a failure where nothing may skip."""
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Turn a skip into a failure where this test may not skip."""
     report = yield
-    if os.environ.get("NO_SKIPS") and report.skipped and not hasattr(report, "wasxfail"):
+    no_skips = os.environ.get("NO_SKIPS", "")
+    if report.skipped and not hasattr(report, "wasxfail") and not may_skip(report.nodeid, no_skips, sys.platform):
         report.outcome = "failed"
-        report.longrepr = f"{item.nodeid} was skipped, and NO_SKIPS is set: {report.longrepr}"
+        report.longrepr = f"{report.nodeid} was skipped, and NO_SKIPS is {no_skips!r}: {report.longrepr}"
     return report
 
 

@@ -15,7 +15,6 @@ from tests.conftest import ROOT
 
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 CONDA: dict[str, Any] = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
-README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def conda_specs() -> dict[str, str]:
@@ -60,13 +59,6 @@ def test_installed_by_default_are_the_four_packages_of_the_set():
     assert python_specs().keys() == {"ipywidgets", "jupyter", "matplotlib", "nbval"}
     assert PROJECT["tool"]["uv"]["default-groups"] == []
     assert f"pip install {' '.join(python_specs())}" == PIP_INSTALL
-
-
-def test_the_gate_runs_the_readme_s_own_test_command():
-    """What CI proves is what the README tells the reader to type."""
-    command = "python3 -m pip install uv && python3 -m uv run --group test pytest -n 2 --dist loadscope"
-    assert f"```sh\n{command}\n```" in README
-    assert (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()[-1] == command
 
 
 def tracked_files() -> list[Path]:
