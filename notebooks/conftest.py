@@ -1,9 +1,17 @@
-"""What nbval needs to know about the notebooks: where their kernels leave files, and the fonts."""
+"""What nbval needs to know here: its patience, where kernels leave files, fonts, and solutions."""
 
 import os
 import tempfile
+from pathlib import Path
+from typing import Any
 
 import matplotlib.font_manager
+import nbformat
+import pytest
+from nbval.plugin import IPyNbCell
+
+PATIENCE = 180.0
+"""Seconds to wait for a kernel, a cell, or its output. A busy machine is slow, and not wrong."""
 
 # nbval ends a kernel by killing it, so that nothing in it can tidy up: what it left goes with this.
 _left_by_kernels = tempfile.TemporaryDirectory(prefix="minagent-", ignore_cleanup_errors=True)
@@ -12,3 +20,55 @@ os.environ["TMPDIR"] = _left_by_kernels.name
 # On its first import on a machine matplotlib builds its font cache, and says so on stderr if that
 # takes long: nbval would compare that line.
 __all__ = ["matplotlib"]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let nbval wait for long enough."""
+    config.option.nbval_cell_timeout = PATIENCE
+    config.option.nbval_kernel_startup_timeout = PATIENCE
+
+
+class SolvedExercise(IPyNbCell):  # type: ignore[misc] # nbval has no types
+    """An exercise and its check once more, solved this time; the check must end in "✓ right"."""
+
+    def compare_outputs(self, test: list[Any], ref: list[Any], _: object = None) -> bool:
+        """Return whether the last line that was printed is the wanted one."""
+        said = "".join(output.get("text", "") for output in test).splitlines()[-1:]
+        self.comparison_traceback = [f"the check says {said}"]
+        return said == ref[0].text.splitlines()
+
+
+def _solved(check: IPyNbCell, number: str) -> SolvedExercise:
+    here = Path(check.path)
+    solutions = nbformat.read(here.parent / "solutions" / here.name, as_version=4).cells
+    answers = [cell.source for cell in solutions if f"solution:{number}" in _tags(cell)]
+    cell = nbformat.v4.new_code_cell(
+        "\n".join([*answers, check.cell.source]),
+        execution_count=1,
+        outputs=[nbformat.v4.new_output("stream", text="✓ right\n")],
+    )
+    place = {"cell_num": check.cell_num, "options": check.options}
+    solved: SolvedExercise = SolvedExercise.from_parent(
+        check.parent, name=f"Exercise {number} solved", cell=cell, **place
+    )
+    return solved
+
+
+def _tags(cell: Any) -> list[str]:
+    return list(cell.metadata.get("tags", []))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """After each check of an exercise, run it again with the solution, in the same kernel.
+
+    So a notebook is run once as it stands, by a reader who solves each exercise where it is asked.
+    """
+    found, items[:] = list(items), []
+    for item in found:
+        items.append(item)
+        if isinstance(item, IPyNbCell):
+            numbers = (tag.partition("check:")[2] for tag in _tags(item.cell))
+            items += [_solved(item, number) for number in numbers if number]
+    for item in items:
+        if isinstance(item, IPyNbCell):
+            item.output_timeout = PATIENCE

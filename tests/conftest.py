@@ -11,9 +11,26 @@ from minagent import Agent, FakeModel, FileStore, MemoryStore, Session, SqliteSt
 from minagent.lab.example import SCRIPT, TASK, example_agent
 from minagent.lab.file_calls import Helper
 from minagent.stores.base import Store
+from tests.examined import PROPERTY, Collector, Examined
 from tests.skips import may_skip
 
 ROOT = Path(__file__).parent.parent
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add what is needed to store the counts of a whole run: see `examined`."""
+    parser.addoption("--store-examined", action="store_true", help="store what this run has examined, for later ones")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Count what the tests look at."""
+    config.pluginmanager.register(Collector(config), "examined")
+
+
+@pytest.fixture
+def examined(record_property: Callable[[str, object], None]) -> Examined:
+    """Tell the collector how many of a kind the test has examined."""
+    return lambda kind, count: record_property(PROPERTY + kind, count)
 
 
 def in_process_table(pid: int) -> bool:

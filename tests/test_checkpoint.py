@@ -39,6 +39,7 @@ from minagent.document import VERSION, Checkpoint, compressed, decode, encode
 from minagent.lab.damage import flip
 from minagent.lab.example import SCRIPT
 from minagent.plain_json import canonical
+from tests.examined import Examined
 
 
 @pytest.fixture
@@ -88,7 +89,7 @@ def test_a_name_that_ends_in_gz_is_compressed(tmp_path: Path, checkpoint: Checkp
         recover_checkpoint(path)
 
 
-def test_every_cut_and_every_flipped_bit_of_gzip_is_noticed_or_harmless(checkpoint: Checkpoint):
+def test_every_cut_and_every_flipped_bit_of_gzip_is_noticed_or_harmless(checkpoint: Checkpoint, examined: Examined):
     """Ten bytes of header have bits that mean nothing, such as the time; so has the last byte of the data."""
     data = compressed(encode(checkpoint))
     assert compressed(encode(checkpoint)) == data
@@ -106,6 +107,8 @@ def test_every_cut_and_every_flipped_bit_of_gzip_is_noticed_or_harmless(checkpoi
             continue
         harmless += 1
     assert 0 < harmless < 11 * 8
+    examined("cuts", len(data))
+    examined("flipped bits", len(data) * 8)
 
 
 def test_a_little_gzip_that_holds_too_much_is_refused(monkeypatch: pytest.MonkeyPatch):
@@ -142,7 +145,7 @@ def test_a_newer_document_is_refused_with_both_numbers(checkpoint: Checkpoint, m
         decode(data)
 
 
-def test_every_cut_and_every_flipped_bit_is_noticed(checkpoint: Checkpoint):
+def test_every_cut_and_every_flipped_bit_is_noticed(checkpoint: Checkpoint, examined: Examined):
     """Including those that leave good JSON: 5 to 7, c1 to c3, version 1 to 3."""
     data = encode(checkpoint)
     damaged = [data[:length] for length in range(len(data) - 1)]
@@ -152,6 +155,8 @@ def test_every_cut_and_every_flipped_bit_is_noticed(checkpoint: Checkpoint):
     for bad in damaged:
         with pytest.raises(CheckpointDamaged):
             decode(bad)
+    examined("cuts", len(data) - 1)
+    examined("flipped bits", (len(data) - 1) * 8)
 
 
 @pytest.mark.parametrize("data", [b"", b"\0" * 900, b"[]", b"null", b"{}", b"[" * 100_000, b'{"session": 1}'])

@@ -29,6 +29,7 @@ from minagent.stores.base import Records, Store
 from minagent.stores.file import FileStore
 from minagent.stores.json_lines import records_of
 from minagent.stores.memory import MemoryStore
+from tests.examined import Examined
 
 ERRAND = EXAMPLES["errand"]
 WHEN = "2026-01-01T00:00:00Z"
@@ -141,7 +142,7 @@ def test_compaction_changes_nothing_that_is_replayed(store: Store, compact_after
     assert log.state.in_doubt == {0: "k2"}
 
 
-def test_compaction_keeps_what_an_older_checkpoint_needs(store: Store):
+def test_compaction_keeps_what_an_older_checkpoint_needs(store: Store, examined: Examined):
     """The newest checkpoint is damaged: the older one and a longer replay give the same state."""
     log = begun(store)
     taken(log, steps=2)
@@ -152,7 +153,9 @@ def test_compaction_keeps_what_an_older_checkpoint_needs(store: Store):
     assert store.read("demo").first == 5
     taken(log, steps=1)
     (number, document), (older, _) = store.checkpoints("demo")
-    for bit in range(0, 8 * len(document), 97):
+    bits = range(0, 8 * len(document), 97)
+    examined("flipped bits", len(bits))
+    for bit in bits:
         store.put_checkpoint("demo", number, flip(document, bit))
         again = SessionLog.resume(store, "demo", writer="w2")
         assert again.state == log.state
@@ -275,7 +278,7 @@ def test_messages_that_contradict_what_is_there_are_refused(store: Store):
         log.record(session, 1)
 
 
-def test_every_damage_of_a_log_file_is_seen_or_cut_away(tmp_path: Path):
+def test_every_damage_of_a_log_file_is_seen_or_cut_away(tmp_path: Path, examined: Examined):
     """Every bit and every length, in a log of several turns: nothing wrong is ever replayed."""
     log = begun(FileStore(tmp_path))
     states = [copy.deepcopy(log.state)]
@@ -286,6 +289,8 @@ def test_every_damage_of_a_log_file_is_seen_or_cut_away(tmp_path: Path):
     states.append(copy.deepcopy(log.state))
     data = (tmp_path / LOG).read_bytes()
     header = data.index(b"\n") + 1
+    examined("flipped bits", 8 * (len(data) - header))
+    examined("cuts", len(data) - header)
     lengths = {load_damaged(flip(data, bit)) for bit in range(8 * header, 8 * len(data))}
     assert {"damaged"} <= lengths <= {"damaged", log.state.length - 3}  # the last line break flipped: torn
     boundaries = 0

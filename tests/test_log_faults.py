@@ -10,6 +10,7 @@ import pytest
 from minagent import FakeModel, FileStore, Session, SessionLog, ToolRegistry, init_session, step_once
 from minagent.lab.example import EXAMPLES
 from minagent.lab.file_calls import NO_STRIKE, Fault, Helper, Strike
+from tests.examined import Examined
 
 ERRAND = EXAMPLES["errand"]
 Action = Callable[[Path, bytes], None]
@@ -46,7 +47,7 @@ def compact(path: Path, _: bytes) -> None:
 
 @pytest.mark.parametrize("action", [record, compact], ids=lambda action: action.__name__)
 @pytest.mark.parametrize("fault", ["kill", "fail once", "fail always", "short once", "short always"])
-def test_struck_at_each_file_call(helper: Helper, tmp_path: Path, action: Action, fault: Fault):
+def test_struck_at_each_file_call(helper: Helper, tmp_path: Path, action: Action, fault: Fault, examined: Examined):
     """Nothing acknowledged is lost, nothing is half there, and the run goes on to the same end."""
     lengths = set()
     for number in range(1, 200):
@@ -63,4 +64,5 @@ def test_struck_at_each_file_call(helper: Helper, tmp_path: Path, action: Action
         assert SessionLog.resume(FileStore(path.parent), "demo", writer="w4").state == log.state
         if len(run.events) < number:
             break
+        examined("file calls struck", 1)
     assert lengths == ({2, 3} if action is record and not fault.startswith("short") else {3 if action is record else 2})

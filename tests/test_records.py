@@ -10,6 +10,7 @@ from minagent.errors import InvalidValue, LogDamaged, LogTooNew
 from minagent.lab.damage import cuts, flips
 from minagent.plain_json import compact
 from minagent.records import NO_DIGEST, Record, State, apply, decode, encode, restore
+from tests.examined import Examined
 
 RECORD = Record(1, "message", "w1", {"message": {"role": "tool", "content": "五", "tool_call_id": "c1"}})
 CALLS = Message("assistant", "", (ToolCall("c1", "pay", {"n": 1}), ToolCall("c1", "pay", {"n": 2})))
@@ -25,11 +26,13 @@ def test_the_literal_bytes_of_a_record():
     assert decode(line, NO_DIGEST, 1) == (RECORD, digest)
 
 
-def test_every_flipped_bit_and_every_cut_is_seen():
+def test_every_flipped_bit_and_every_cut_is_seen(examined: Examined):
     """Of a record with Chinese text in it."""
     line, _ = encode(RECORD, NO_DIGEST)
     assert set(flips(line, load)) == {0}
     assert not any(cuts(line, load))
+    examined("cuts", len(line))
+    examined("flipped bits", len(line) * 8)
 
 
 def load(line: bytes) -> Record:

@@ -30,7 +30,7 @@ from minagent import (
     step_once,
 )
 from minagent.lab.child_process import say, wait_for_parent
-from minagent.lab.crash_points import CrashPoints, die_by_signal
+from minagent.lab.crash_points import CrashPoints, die_at
 from minagent.lab.example import EXAMPLES, SESSION, Example, ExampleName
 from minagent.lab.ledger import Ledger
 from minagent.lab.phases import CHECKPOINT, INTERVAL, LEDGER, Phase, Recording, Report, WatchedModel, WatchedTools
@@ -95,8 +95,7 @@ class _AgentProcess:
     def _write(self, phase: Phase, action: Callable[[], None]) -> None:
         """Write something to the disk, or half of it."""
         self.about_to(phase)
-        die_at = HALF if self.order == "tear" else 0
-        with CrashPoints(die_at, die_by_signal).watching_files():
+        with CrashPoints(die_at(HALF if self.order == "tear" else 0)).watching_files():
             action()
 
     def _append(self, action: Callable[[], None]) -> None:

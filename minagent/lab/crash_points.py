@@ -16,8 +16,7 @@ To die *at* a point is to die just before what it is named for:
 Nothing between two points can be seen from outside the process, on the disk or in the world; so they are all there are.
 (For a process that dies. A power cut is another matter: see `power_loss`.)
 
-A real process dies by SIGKILL. An imagined one dies by an exception that nothing catches, and from then on all that it
-still tries to do to a file fails, too: the dead do not tidy up.
+A real process dies by SIGKILL. An imagined one goes on: what it would have left, had it died, is copied at each point.
 """
 
 import contextlib
@@ -30,40 +29,38 @@ from typing import Any, NoReturn
 from minagent import atomic, generations
 
 
-class Crash(BaseException):
-    """An imagined process is dead."""
-
-
-def die_by_exception() -> NoReturn:
-    """Die as an imagined process does."""
-    raise Crash
-
-
-def die_by_signal() -> NoReturn:
-    """Die as a real process does."""
+def die() -> NoReturn:
+    """Die as a process does that is killed."""
     os.kill(os.getpid(), signal.SIGKILL)
     raise AssertionError("nobody comes here")
 
 
-class CrashPoints:
-    """Counts the points that a process comes to. It dies at number `die_at`, counted from 1; at none if that is 0."""
+def die_at(number: int) -> Callable[[int], None]:
+    """Return what dies at this point, counted from 1; at none if that is 0."""
 
-    def __init__(self, die_at: int, die: Callable[[], NoReturn]) -> None:
+    def come_to(point: int) -> None:
+        if point == number:
+            die()
+
+    return come_to
+
+
+class CrashPoints:
+    """Counts the points that a process comes to, and tells `come_to` the number of each.
+
+    An imagined process need not wait until what it writes is forced to the disk, since the machine goes on.
+    """
+
+    def __init__(self, come_to: Callable[[int], object], *, imagined: bool = False) -> None:
         self.names: list[str] = []
         """The points that it came to, in order."""
-        self._die_at, self._die = die_at, die
-        self.real = die is die_by_signal
+        self.imagined = imagined
+        self._come_to = come_to
 
     def about_to(self, name: str) -> None:
         """Come to a point."""
         self.names.append(name)
-        if len(self.names) == self._die_at:
-            self._die()
-
-    def check_alive(self) -> None:
-        """Keep the dead from doing anything."""
-        if 0 < self._die_at <= len(self.names):
-            self._die()
+        self._come_to(len(self.names))
 
     @contextlib.contextmanager
     def watching_files(self) -> Iterator[None]:
@@ -85,8 +82,6 @@ class _WatchedOs:
         self._points = points
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("link", "unlink", "ftruncate"):
-            self._points.check_alive()
         return getattr(os, name)
 
     def write(self, descriptor: int, data: bytes) -> int:
@@ -97,9 +92,9 @@ class _WatchedOs:
         return written + os.write(descriptor, data[written:])
 
     def fsync(self, descriptor: int) -> None:
-        """Force to disk; an imagined process need not, since the machine goes on."""
+        """Force to disk."""
         self._points.about_to("fsync")
-        if self._points.real:
+        if not self._points.imagined:
             os.fsync(descriptor)
 
     def replace(self, source: str, target: str) -> None:
@@ -134,5 +129,3 @@ class WatchedDatabase:
         if verb == "insert" or (verb == "commit" and self._added):
             self._points.about_to(verb)
             self._added = verb == "insert"
-        elif verb == "rollback":
-            self._points.check_alive()

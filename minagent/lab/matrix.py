@@ -4,26 +4,29 @@
         print(case.points, case.outcome.repeated)
 
 An imagined process dies at one of the points of `crash_points`, another one goes on from what the disk holds, and so
-on, until one comes to the end. Then the payment service's ledger is compared with what the session says. (The same with
+on, until one finishes. Then the payment service's ledger is compared with what the session says. (The same with
 real processes: see `real_crashes`.)
 
 Source: chapter 7.3.6.
 """
 
+import contextlib
+import re
 import sqlite3
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from minagent import SessionLog, SqliteStore, recover_checkpoint
-from minagent.lab.crash_points import Crash, CrashPoints, die_by_exception
+from minagent.lab.crash_points import CrashPoints
 from minagent.lab.damage import flip
 from minagent.lab.example import SESSION
 from minagent.lab.ledger import Ledger
 from minagent.lab.payments import Payments
-from minagent.lab.variants import BILL, CHECKPOINT, STANDARD, Life, Shape, Variant, store_of
+from minagent.lab.variants import BILL, CHECKPOINT, DATABASE, STANDARD, Life, Shape, Variant, store_of
 from minagent.recording import INTERRUPTED
 
 
@@ -80,8 +83,104 @@ def outcome(folder: Path, variant: Variant, shape: Shape, payments: Payments) ->
     return found
 
 
+class Runs:
+    """All runs of a variant: what a dead process leaves, and what the next one makes of it.
+
+    A process that begins as another one did does the same, so no beginning is lived through twice. And one life shows
+    all of its crash points: what lies on the disk and in the world when it comes to a point is what a process that dies
+    there leaves.
+    """
+
+    def __init__(self, variant: Variant, shape: Shape) -> None:
+        self.variant, self.shape = variant, shape
+        self.lived = 0
+        """How many processes were really run."""
+        self._lives: dict[Remains, Lived] = {}
+        self._outcomes: dict[Remains, Outcome] = {}
+        with _laid_out(Remains()) as (folder, payments):
+            Life(folder, variant, shape, payments.answer, CrashPoints(lambda _: None, imagined=True)).begin()
+            self.beginning = _remains(folder, payments)
+
+    def live(self, start: "Remains") -> "Lived":
+        """Run a process that goes on from `start`, and look at each of its crash points."""
+        if start not in self._lives:
+            deaths: list[Remains] = []
+            points, self._outcomes[start] = self._live(start, lambda *world: deaths.append(_remains(*world)))
+            self._lives[start] = Lived(points, deaths)
+        return self._lives[start]
+
+    def outcome(self, start: "Remains") -> Outcome:
+        """Run a process that goes on from `start`, and return what came of it."""
+        if start not in self._outcomes:
+            _, self._outcomes[start] = self._live(start, lambda *_: None)
+        return self._outcomes[start]
+
+    def changed(self, remains: "Remains", change: Callable[[Path], object]) -> "Remains":
+        """Return what is left after somebody has done something to the files."""
+        with _laid_out(remains) as (folder, payments):
+            change(folder)
+            return _remains(folder, payments)
+
+    def _live(self, start: "Remains", look: Callable[[Path, Payments], object]) -> tuple[list[str], Outcome]:
+        self.lived += 1
+        with _laid_out(start) as (folder, payments):
+            points = CrashPoints(lambda _: look(folder, payments), imagined=True)
+            Life(folder, self.variant, self.shape, payments.answer, points).live()
+            return points.names, outcome(folder, self.variant, self.shape, payments)
+
+
+@dataclass(frozen=True)
+class Remains:
+    """What is left of a process that has died: the files on its disk, and the payment service's database."""
+
+    files: Mapping[tuple[str, ...], bytes] = field(default_factory=dict, compare=False)
+    """What is under which names: a file can have two."""
+    seen: frozenset[tuple[str, bytes]] = frozenset()
+    """As the next process sees the files: of a temporary one the name does not matter, of a database the bytes."""
+    payments: str = ""
+    """As SQL."""
+
+
+@dataclass(frozen=True)
+class Lived:
+    """What a process did that nobody killed."""
+
+    points: list[str]
+    """The points that it came to."""
+    deaths: list[Remains]
+    """For each of them what it would have left, had it died there."""
+
+
+@contextlib.contextmanager
+def _laid_out(remains: Remains) -> Iterator[tuple[Path, Payments]]:
+    """Lay out a disk and a payment service as a dead process left them."""
+    with tempfile.TemporaryDirectory(prefix="minagent-") as name, closing(sqlite3.connect(":memory:")) as database:
+        for (first, *others), data in remains.files.items():
+            Path(name, first).write_bytes(data)
+            for other in others:
+                Path(name, other).hardlink_to(Path(name, first))
+        database.executescript(remains.payments)
+        yield Path(name), Payments(database)
+
+
+def _remains(folder: Path, payments: Payments) -> Remains:
+    names: dict[int, list[str]] = {}
+    for file in sorted(folder.iterdir()):
+        names.setdefault(file.stat().st_ino, []).append(file.name)
+    files = {tuple(same): (folder / same[0]).read_bytes() for same in names.values()}
+    seen = {(re.sub(r".*\.tmp$", "*.tmp", name), data) for same, data in files.items() for name in same}
+    if (folder / DATABASE).exists():
+        with closing(sqlite3.connect(folder / DATABASE)) as another:
+            seen = {item for item in seen if not item[0].startswith(DATABASE)} | {(DATABASE, _dump(another).encode())}
+    return Remains(files, frozenset(seen), _dump(payments.database))
+
+
+def _dump(database: sqlite3.Connection) -> str:
+    return "\n".join(database.iterdump())
+
+
 def run(
-    variant: Variant, shape: Shape, crashes: Sequence[int], after_crash: Callable[[Path], object] = lambda _: None
+    variant: Variant, shape: Shape, crashes: Sequence[int], after_crash: Callable[[Path], object] | None = None
 ) -> tuple[list[list[str]], Outcome]:
     """Run imagined processes: the first dies at its point number `crashes[0]`, and so on; the last one does not die.
 
@@ -89,22 +188,17 @@ def run(
 
     Returns the points that each came to, and the outcome. A process that ends before its point is the last one.
     """
-    with tempfile.TemporaryDirectory(prefix="minagent-") as name:
-        folder, payments = Path(name), Payments(sqlite3.connect(":memory:"))
-        Life(folder, variant, shape, payments.answer, CrashPoints(0, die_by_exception)).begin()
-        lives: list[list[str]] = []
-        for die_at in (*crashes, 0):
-            points = CrashPoints(die_at, die_by_exception)
-            try:
-                Life(folder, variant, shape, payments.answer, points).live()
-                finished = True
-            except Crash:
-                finished = False
-                after_crash(folder)
-            lives.append(points.names)
-            if finished:
-                break
-        return lives, outcome(folder, variant, shape, payments)
+    runs = Runs(variant, shape)
+    start, lives = runs.beginning, []
+    for number in crashes:
+        lived = runs.live(start)
+        if number > len(lived.points):
+            break
+        lives.append(lived.points[:number])
+        start = lived.deaths[number - 1]
+        if after_crash is not None:
+            start = runs.changed(start, after_crash)
+    return [*lives, runs.live(start).points], runs.outcome(start)
 
 
 def damage_newest_checkpoint(folder: Path) -> None:
@@ -116,21 +210,19 @@ def damage_newest_checkpoint(folder: Path) -> None:
 
 def single_crashes(variant: Variant, shape: Shape = STANDARD) -> list[Case]:
     """Crash at each point in turn."""
-    return list(_cases(variant, shape, ()))
+    runs = Runs(variant, shape)
+    return list(_cases(runs, runs.beginning, ()))
 
 
 def double_crashes(variant: Variant, shape: Shape = STANDARD) -> Iterator[Case]:
     """Crash at each point in turn, and then at each point of the process that goes on from there."""
-    lives, _ = run(variant, shape, ())
-    for number in range(1, len(lives[0]) + 1):
-        yield from _cases(variant, shape, (number,))
+    runs = Runs(variant, shape)
+    first = runs.live(runs.beginning)
+    for point, death in zip(first.points, first.deaths, strict=True):
+        yield from _cases(runs, death, (point,))
 
 
-def _cases(variant: Variant, shape: Shape, before: tuple[int, ...]) -> Iterator[Case]:
-    number = 1
-    while True:
-        lives, found = run(variant, shape, (*before, number))
-        if len(lives) == len(before) + 1:  # the last one came to its end: there is no such point
-            return
-        yield Case(tuple(names[-1] for names in lives[:-1]), found)
-        number += 1
+def _cases(runs: Runs, start: Remains, before: tuple[str, ...]) -> Iterator[Case]:
+    lived = runs.live(start)
+    for point, death in zip(lived.points, lived.deaths, strict=True):
+        yield Case((*before, point), runs.outcome(death))

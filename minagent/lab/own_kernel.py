@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from minagent.lab.crash_points import die_by_signal
+from minagent.lab.crash_points import die
 from minagent.lab.crashlab import NotNow
 from minagent.lab.widgets import ActionView
 
@@ -33,7 +33,7 @@ def demo_folder(*, fresh: bool = False) -> Path:
 class OwnKernelView(ActionView):
     """A button that asks, one that kills this kernel, and one that does not."""
 
-    def __init__(self, kill: Callable[[], object] = die_by_signal) -> None:
+    def __init__(self, kill: Callable[[], object] = die) -> None:
         self._kill = kill
         self._asked = False
         actions = {"Crash this notebook's kernel": self.ask, "Yes, kill it": self.kill, "No, keep it": self.keep}

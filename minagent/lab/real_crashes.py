@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from minagent.lab.crash_points import CrashPoints, die_by_signal
+from minagent.lab.crash_points import CrashPoints, die_at
 from minagent.lab.lives import Lives
 from minagent.lab.matrix import Outcome, outcome
 from minagent.lab.payment_service import PaymentService, sender
@@ -42,11 +42,11 @@ class RealCrashes(Lives):
         self.service.forget()
         with tempfile.TemporaryDirectory(prefix="minagent-") as name:
             folder = Path(name)
-            Life(folder, variant, shape, self.service.send, CrashPoints(0, die_by_signal)).begin()
+            Life(folder, variant, shape, self.service.send, CrashPoints(die_at(0))).begin()
             lives = 0
-            for die_at in (*crashes, 0):
+            for number in (*crashes, 0):
                 lives += 1
-                if self.finishes(_Order(folder, variant, shape, self.service.port, die_at)):
+                if self.finishes(_Order(folder, variant, shape, self.service.port, number)):
                     break
             return lives, self.service.read(lambda payments: outcome(folder, variant, shape, payments))
 
@@ -72,5 +72,5 @@ class _Order:
 
     def live(self) -> None:
         """Be the process."""
-        points = CrashPoints(self.die_at, die_by_signal)
+        points = CrashPoints(die_at(self.die_at))
         Life(self.folder, self.variant, self.shape, sender(self.port), points).live()

@@ -191,7 +191,7 @@ class Life:
 
     def _watch(self, store: SqliteStore) -> None:
         """Make what is written to the log's database a crash point."""
-        if not self.points.real:
+        if self.points.imagined:
             store.connection.execute("PRAGMA synchronous = OFF")
         store.connection = WatchedDatabase(store.connection, self.points)  # type: ignore[assignment]
 

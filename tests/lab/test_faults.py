@@ -19,6 +19,7 @@ from minagent.lab.faults import Outcome, survey
 from minagent.lab.file_calls import NO_STRIKE, Fault, Helper
 from minagent.lab.power_loss import count, killed, record, survivors
 from minagent.lab.protocols import ATOMIC, IN_PLACE, MINAGENT, PROTOCOLS, Protocol, load_json
+from tests.examined import Examined
 
 
 def checkpoints() -> list[bytes]:
@@ -37,12 +38,10 @@ SAVES = {"first save": VERSIONS[:1], "later save": VERSIONS[:2], "with older gen
 
 
 @pytest.mark.parametrize("versions", SAVES.values(), ids=SAVES)
-def test_a_save_killed_before_any_file_call_leaves_the_old_or_the_new(
-    versions: list[bytes], record_property: Callable[[str, object], None]
-):
+def test_a_save_killed_before_any_file_call_leaves_the_old_or_the_new(versions: list[bytes], examined: Examined):
     """Never anything else, no exception at load, and the next save works."""
     outcomes = survey(MINAGENT, versions, "kill")
-    record_property("file calls killed", len(outcomes) - 1)
+    examined("file calls struck", len(outcomes) - 1)
     assert {outcome.found for outcome in outcomes} == {"old", "new"}
     assert {outcome.found_next for outcome in outcomes} == {"new"}
     assert [outcome.ended for outcome in outcomes] == ["killed"] * (len(outcomes) - 1) + ["finished"]
@@ -99,10 +98,11 @@ def says_that_it_is_the_new_one(outcome: Outcome) -> bool:
 @pytest.mark.parametrize(("fault", "error"), FAULTS)
 @pytest.mark.parametrize("versions", [VERSIONS[:2], VERSIONS], ids=["later save", "with older generations"])
 def test_a_disk_that_fails_or_writes_short_leaves_the_old_one_and_says_so(
-    versions: list[bytes], fault: Fault, error: int
+    versions: list[bytes], fault: Fault, error: int, examined: Examined
 ):
     """Raised: the error has the reason, the old one loads. Not raised: the new one loads. The next save works."""
     outcomes = survey(MINAGENT, versions, fault, error)
+    examined("file calls struck", len(outcomes) - 1)
     assert {outcome.found_next for outcome in outcomes} == {"new"}
     for outcome in outcomes:
         if outcome.ended == "raised":
@@ -115,9 +115,10 @@ def test_a_disk_that_fails_or_writes_short_leaves_the_old_one_and_says_so(
 
 
 @pytest.mark.parametrize(("fault", "error"), FAULTS)
-def test_a_first_save_that_fails_leaves_nothing_or_the_new_one(fault: Fault, error: int):
+def test_a_first_save_that_fails_leaves_nothing_or_the_new_one(fault: Fault, error: int, examined: Examined):
     """There is no old one: what loads is the new one, whole, or nothing was ever saved."""
     outcomes = survey(MINAGENT, VERSIONS[:1], fault, error)
+    examined("file calls struck", len(outcomes) - 1)
     assert {outcome.found for outcome in outcomes} <= {"old", "new"}
     assert {outcome.found_next for outcome in outcomes} == {"new"}
 
@@ -181,11 +182,12 @@ COUNTED = {
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda protocol: protocol.name)
-def test_bad_states_of_each_protocol_under_the_page_cache_model(protocol: Protocol):
+def test_bad_states_of_each_protocol_under_the_page_cache_model(protocol: Protocol, examined: Examined):
     """A rename is enough for a killed process; a power loss needs the file's fsync; durability, the folder's."""
     versions = unlike_documents()
     recording = record(protocol, versions)
     disks = list(survivors(recording))
+    examined("disks after a power cut", len(disks))
     returned = [disk for disk in disks if disk[0] == len(recording.changes)]
     tables = [count(protocol, versions, some) for some in (killed(recording), disks, returned)]
     assert tuple((table["unreadable"], table.total()) for table in tables) == COUNTED[protocol.name]

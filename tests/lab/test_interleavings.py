@@ -17,6 +17,7 @@ from minagent.lab.request import Place, Rule
 from minagent.lab.request_process import InProcess, on_processes
 from minagent.stores.open_store import open_store
 from tests.conftest import in_process_table
+from tests.examined import Examined
 
 RULES: tuple[Rule, ...] = ("last write wins", "version", "lease")
 
@@ -81,13 +82,14 @@ def test_a_lease_that_runs_out_does_not_reach_the_tools():
 
 
 @pytest.mark.parametrize("rule", ["version", "lease"])
-def test_whatever_happens_no_turn_is_lost(rule: Rule):
+def test_whatever_happens_no_turn_is_lost(rule: Rule, examined: Examined):
     """Thousands of orders, each with a death and a lease that runs out: who was told "done" is done, once.
 
     And of each charge the log has the result, or a doubt.
     """
     found = tally(meetings(rule))
     assert found["orders"] > 1_000
+    examined("orders of two requests", found["orders"])
     assert (found["lost"], found["unrecorded"], found["repeated with keys"]) == (0, 0, 0)
     endings = {ending for met in meetings(rule) for ending in met.endings.values()}
     assert endings == {"done", "died"} | ({"conflict"} if rule == "version" else {"lease lost", "turned away"})
@@ -135,10 +137,11 @@ def test_a_charge_is_the_same_if_its_key_is(tmp_path: Path, keys: list[str | Non
     assert (met.repeated, met.repeated_with_keys, met.unrecorded) == (without, with_keys, ["A"])
 
 
-def test_each_order_is_tried_once():
+def test_each_order_is_tried_once(examined: Examined):
     """And all of them: as many as there are ways to shuffle the operations."""
     orders = [tuple(move for move, _ in met.moves) for met in meetings("last write wins")]
     assert len(set(orders)) == len(orders)
+    examined("orders of two requests", len(orders))
     assert {"".join(order) for order in orders} >= {"AAABBB", "ABABAB", "BBBAAA"}
 
 

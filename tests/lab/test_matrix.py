@@ -13,6 +13,7 @@ from minagent import SessionLog, SqliteStore
 from minagent.lab.matrix import Case, Outcome, damage_newest_checkpoint, run, single_crashes
 from minagent.lab.payments import Payments
 from minagent.lab.variants import LOG_IN_SQLITE, STANDARD, VARIANTS, Shape, Variant
+from tests.examined import Examined
 
 ALL = VARIANTS | {LOG_IN_SQLITE.name: LOG_IN_SQLITE}
 OTHER_ANSWER = Shape(repeats_itself=False)
@@ -88,9 +89,11 @@ def closed_form(name: str, shape: Shape) -> Counts:
 
 @pytest.mark.parametrize("shape", [STANDARD, OTHER_ANSWER, Shape(2, 1), Shape(1, 4)], ids=str)
 @pytest.mark.parametrize("name", ALL)
-def test_the_counts_are_the_closed_form_of_the_points(name: str, shape: Shape):
+def test_the_counts_are_the_closed_form_of_the_points(name: str, shape: Shape, examined: Examined):
     """In numbers for the standard run: 27 points of 48 for the chapter's way, 18 of 50 for the log with retry."""
-    assert counts(single_crashes(ALL[name], shape)) == closed_form(name, shape)
+    cases = single_crashes(ALL[name], shape)
+    examined("crash points", len(cases))
+    assert counts(cases) == closed_form(name, shape)
 
 
 def test_saving_before_the_tools_prevents_no_repeat_but_saves_paid_calls():
@@ -208,8 +211,9 @@ def test_an_older_checkpoint_needs_the_log_after_it(name: str, shape: Shape):
         assert (found.repeated, found.unrecorded) == (0, 2)
 
 
-def test_a_log_that_is_compacted_all_the_time_does_no_harm():
+def test_a_log_that_is_compacted_all_the_time_does_no_harm(examined: Examined):
     """Each file call of each checkpoint and truncation is a crash point, too."""
     cases = single_crashes(replace(VARIANTS["log, keys"], checkpoints=True))
     assert len(cases) == 85
+    examined("crash points", len(cases))
     assert counts(cases) == closed_form("log, keys", STANDARD)

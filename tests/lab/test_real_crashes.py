@@ -8,6 +8,7 @@ import pytest
 from minagent.lab.matrix import run, single_crashes
 from minagent.lab.real_crashes import RealCrashes
 from minagent.lab.variants import STANDARD
+from tests.examined import Examined
 from tests.lab.test_matrix import ALL, OTHER_ANSWER
 
 
@@ -19,20 +20,22 @@ def real() -> Iterator[RealCrashes]:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_every_crash_point_does_what_the_matrix_says(real: RealCrashes, name: str):
+def test_every_crash_point_does_what_the_matrix_says(real: RealCrashes, name: str, examined: Examined):
     """Point by point, as the payment service's own ledger and the disk have it."""
     found = real.single_crashes(ALL[name], STANDARD)
+    examined("crash points on real processes", len(found))
     assert found == [case.outcome for case in single_crashes(ALL[name])]
 
 
 @pytest.mark.parametrize("name", ["log, keys", "log in SQLite, keys", "one transaction", "log, retry"])
-def test_crashes_in_a_row_do_what_the_matrix_says(real: RealCrashes, name: str):
+def test_crashes_in_a_row_do_what_the_matrix_says(real: RealCrashes, name: str, examined: Examined):
     """Some pairs and triples, drawn with a seed; with keys or one transaction nobody is charged twice."""
     rng = random.Random(736)  # noqa: S311 - no secret
     for shape in (STANDARD, OTHER_ANSWER):
         for _ in range(15):
             crashes = [rng.randint(1, 50) for _ in range(rng.choice([2, 3]))]
             lives, outcome = real.run(ALL[name], shape, crashes)
+            examined("rows of crashes on real processes", 1)
             imagined, expected = run(ALL[name], shape, crashes)
             assert (lives, outcome) == (len(imagined), expected), crashes
             assert name == "log, retry" or (outcome.repeated, outcome.missing, outcome.unrecorded) == (0, 0, 0)

@@ -15,6 +15,7 @@ from minagent.lab.matrix import run, single_crashes
 from minagent.lab.phases import Phase, Recording
 from minagent.lab.score import Score, phases_of, predicted
 from minagent.lab.variants import VARIANTS, Shape
+from tests.examined import Examined
 
 RECORDINGS: tuple[Recording, ...] = get_args(Recording)
 DEATHS: dict[str, Callable[[CrashLab], str]] = {
@@ -51,7 +52,7 @@ def check(lab: CrashLab, where: object) -> None:
 @pytest.mark.parametrize("example", get_args(ExampleName))
 @pytest.mark.parametrize("recording", RECORDINGS)
 def test_a_crash_at_each_phase_of_each_step_does_what_theory_says(
-    tmp_path: Path, recording: Recording, example: ExampleName
+    tmp_path: Path, recording: Recording, example: ExampleName, examined: Examined
 ):
     """By SIGKILL, and at the phases that write also in mid-write and by a power cut."""
     undisturbed = CrashLab(tmp_path / "undisturbed", recording, example)
@@ -70,9 +71,10 @@ def test_a_crash_at_each_phase_of_each_step_does_what_theory_says(
                 lab.resume()
                 finish(lab)
                 check(lab, (step, phase, name))
+                examined("crashes in the crash lab", 1)
 
 
-def test_crashes_in_a_row_add_up(tmp_path: Path):
+def test_crashes_in_a_row_add_up(tmp_path: Path, examined: Examined):
     """Also in the process that goes on: 40 runs with up to three crashes, drawn with a seed."""
     rng = random.Random(737)  # noqa: S311 - no secret
     for number in range(40):
@@ -90,6 +92,7 @@ def test_crashes_in_a_row_add_up(tmp_path: Path):
             lab.resume()
         finish(lab)
         check(lab, (lab.recording, lab.example, crashes))
+        examined("crashes in the crash lab", len(crashes))
 
 
 def test_the_numbers_of_the_chapter_s_errand():

@@ -29,6 +29,7 @@ from minagent.lab.ledger import Ledger
 from minagent.lab.simulate import Outcome, Workload, failures_at_random, recorded_failures, simulate
 from minagent.lab.theory import executed_steps, lost_at_a_moment
 from minagent.lab.trials import CHECKPOINT, LEDGER, PATIENCE, SAVE_SECONDS, STEP_SECONDS, Life, Trials
+from tests.examined import Examined
 
 
 @pytest.fixture(scope="module")
@@ -39,16 +40,17 @@ def trials() -> Iterator[Trials]:
 
 
 @pytest.mark.parametrize("every", [2, 5, 10, 20, 37])
-def test_real_crashes_agree_with_the_exact_expectation(trials: Trials, every: int):
+def test_real_crashes_agree_with_the_exact_expectation(trials: Trials, every: int, examined: Examined):
     """Sixty processes each, killed at any moment of a run of 37 steps: within 3 standard errors."""
     rng = np.random.default_rng(73)
     end = SAVE_SECONDS + 37 * STEP_SECONDS + 36 // every * SAVE_SECONDS
+    examined("crashes at drawn moments", 60)
     lost = [trials.run(EverySteps(every), 37, [moment]).lost[0] for moment in rng.uniform(0, end, 60)]
     error = stdev(lost) / math.sqrt(len(lost))
     assert abs(fmean(lost) - lost_at_a_moment(37, every, STEP_SECONDS, SAVE_SECONDS)) < 3 * error
 
 
-def test_real_runs_to_the_end_agree_with_the_closed_form(trials: Trials):
+def test_real_runs_to_the_end_agree_with_the_closed_form(trials: Trials, examined: Examined):
     """Twenty steps, saved each five; each step crashes with 5 percent: how many are begun until all are done?"""
     p = 0.05
     rng = np.random.default_rng(73)
@@ -58,6 +60,7 @@ def test_real_runs_to_the_end_agree_with_the_closed_form(trials: Trials):
         gaps = (life for life in iter(lambda: float(rng.exponential(-1 / math.log1p(-p))), None))
         trial = trials.run(EverySteps(5), 20, (on_the_clock(life, every=5) for life in gaps))
         assert trial.finished
+        examined("crashes at drawn moments", trial.crashes)
         begun.append(20 + trial.crashes + sum(trial.lost))
     error = stdev(begun) / math.sqrt(len(begun))
     assert abs(fmean(begun) - executed_steps(20, 5, p)) < 3 * error
@@ -81,7 +84,7 @@ POLICIES: list[Policy] = [
 
 @pytest.mark.parametrize("policy", POLICIES, ids=str)
 @pytest.mark.parametrize("seed", range(4))
-def test_the_simulation_is_what_real_processes_do(trials: Trials, policy: Policy, seed: int):
+def test_the_simulation_is_what_real_processes_do(trials: Trials, policy: Policy, seed: int, examined: Examined):
     """The same failures at the same moments: the same steps lost, the same notes sent again, the same calls paid."""
     work = Workload(np.full(13, STEP_SECONDS), effect_every=3)
     lives = np.random.default_rng(seed).exponential(18.0, 8).tolist()
@@ -96,6 +99,7 @@ def test_the_simulation_is_what_real_processes_do(trials: Trials, policy: Policy
     # A process saves before its first step. The simulation counts that as a part of each restart.
     trial = trials.run(policy, 12, [lives[0] + SAVE_SECONDS, *lives[1:], math.inf], effect_every=3)
     assert trial.finished
+    examined("crashes at drawn moments", trial.crashes)
     assert list(trial.lost) == outcome.lost_steps.tolist()
     assert trial.repeated_notes == outcome.repeated_effects.sum()
     assert trial.model_calls == 13 + outcome.repeated_calls.sum()
@@ -127,11 +131,12 @@ def test_a_policy_that_gets_nowhere_is_given_up(trials: Trials):
 
 
 @pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
-def test_killed_by_the_real_clock_at_any_moment(tmp_path: Path):
+def test_killed_by_the_real_clock_at_any_moment(tmp_path: Path, examined: Examined):
     """No virtual time here: the parent kills a fork whenever it pleases. What loads is whole, the loss is bounded."""
     moments = random.Random(73)  # noqa: S311 - nobody is to be kept from guessing them
     every, steps = 3, 30
     for number in range(40):
+        examined("crashes at drawn moments", 1)
         life = Life(tmp_path / str(number), steps, 1, EverySteps(every), math.inf)
         child = os.fork()
         if child == 0:

@@ -15,6 +15,7 @@ from minagent.lab.example import SESSION
 from minagent.lab.file_calls import NO_STRIKE, Ended, Fault, Helper, Strike
 from minagent.lab.writers import Writer, append_all, record
 from minagent.stores.file import FileStore, _Open
+from tests.examined import Examined
 
 OLD, NEW = [b'{"n":1}', b'{"n":2}'], [b'{"n":3}', '{"n":"四"}'.encode() * 40]
 
@@ -78,7 +79,12 @@ FAULTS: list[tuple[Fault, int]] = [
 @pytest.mark.parametrize("operation", AFTER, ids=lambda operation: operation.__name__)
 @pytest.mark.parametrize(("fault", "error"), FAULTS)
 def test_struck_at_each_file_call(
-    helper: Helper, tmp_path: Path, operation: Callable[[Path, bytes], None], fault: Fault, error: int
+    helper: Helper,
+    tmp_path: Path,
+    operation: Callable[[Path, bytes], None],
+    fault: Fault,
+    error: int,
+    examined: Examined,
 ):
     """Before or after, never between; what has returned is there, what has raised is not, unless it said so."""
     before_or_after = {repr(BEFORE): "before", repr(AFTER[operation]): "after"}
@@ -96,6 +102,7 @@ def test_struck_at_each_file_call(
         go_on(path.parent)
         if len(run.events) < number:
             break
+        examined("file calls struck", 1)
     assert ("finished", "after") in found
     if fault == "kill":
         assert ("killed", "before") in found
@@ -109,7 +116,7 @@ def go_on(folder: Path) -> None:
     assert FileStore(folder).read("demo").lines == [*lines, b'{"n":"next"}']
 
 
-def test_every_truncation_of_the_file_is_a_shorter_log_of_whole_batches(tmp_path: Path):
+def test_every_truncation_of_the_file_is_a_shorter_log_of_whole_batches(tmp_path: Path, examined: Examined):
     """Cut anywhere: what is left is read, what is torn is counted, and cut away by the next append."""
     store = FileStore(tmp_path)
     batches = [[b'{"n":1}'], [b'{"n":2}', b'{"n":3}', b'{"n":4}'], [b'{"n":5}']]
@@ -119,6 +126,7 @@ def test_every_truncation_of_the_file_is_a_shorter_log_of_whole_batches(tmp_path
         data = (tmp_path / "demo.log.jsonl").read_bytes()
         ends[len(data)] = store.read("demo").length
     header = len(data.partition(b"\n")[0]) + 1
+    examined("cuts", len(data) - header)
     for cut in range(header, len(data)):
         (tmp_path / "demo.log.jsonl").write_bytes(data[:cut])
         records = FileStore(tmp_path).read("demo")
