@@ -2,14 +2,13 @@
 
 import os
 import sys
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
 
 from minagent import Agent, FakeModel, FileStore, MemoryStore, Session, SqliteStore, Step, ToolRegistry, init_session
 from minagent.lab.example import SCRIPT, TASK, example_agent
-from minagent.lab.file_calls import Helper
 from minagent.stores.base import Store
 from tests.examined import PROPERTY, Collector, Examined
 from tests.skips import may_skip
@@ -51,13 +50,6 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
         report.outcome = "failed"
         report.longrepr = f"{report.nodeid} was skipped, and NO_SKIPS is {no_skips!r}: {report.longrepr}"
     return report
-
-
-@pytest.fixture(scope="module")
-def helper() -> Iterator[Helper]:
-    """One helper process for all strikes of a module."""
-    with Helper() as started:
-        yield started
 
 
 @pytest.fixture(params=["memory", "file", "sqlite"])

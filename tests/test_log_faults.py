@@ -9,7 +9,7 @@ import pytest
 
 from minagent import FakeModel, FileStore, Session, SessionLog, ToolRegistry, init_session, step_once
 from minagent.lab.example import EXAMPLES
-from minagent.lab.file_calls import NO_STRIKE, Fault, Helper, Strike
+from minagent.lab.file_calls import NO_STRIKE, Fault, Strike, run
 from tests.examined import Examined
 
 ERRAND = EXAMPLES["errand"]
@@ -47,22 +47,22 @@ def compact(path: Path, _: bytes) -> None:
 
 @pytest.mark.parametrize("action", [record, compact], ids=lambda action: action.__name__)
 @pytest.mark.parametrize("fault", ["kill", "fail once", "fail always", "short once", "short always"])
-def test_struck_at_each_file_call(helper: Helper, tmp_path: Path, action: Action, fault: Fault, examined: Examined):
+def test_struck_at_each_file_call(tmp_path: Path, action: Action, fault: Fault, examined: Examined):
     """Nothing acknowledged is lost, nothing is half there, and the run goes on to the same end."""
     lengths = set()
     for number in range(1, 200):
         path = tmp_path / str(number) / "x"
-        helper.run(begin, path, b"", NO_STRIKE)
-        run = helper.run(action, path, b"", Strike(fault, number, errno.ENOSPC))
+        run(begin, path, b"", NO_STRIKE)
+        done = run(action, path, b"", Strike(fault, number, errno.ENOSPC))
         log = SessionLog.resume(FileStore(path.parent), "demo", writer="w3")
         steps = log.state.session.step_count
-        assert steps == 3 if action is record and run.ended == "finished" else steps in (2, 2 + (action is record))
+        assert steps == 3 if action is record and done.ended == "finished" else steps in (2, 2 + (action is record))
         lengths.add(steps)
         while not log.state.session.answered:
             take(log)
         assert [step.detail for step in log.state.steps][:2] == ["look_up_price -> 26", "charge_card -> charged 26"]
         assert SessionLog.resume(FileStore(path.parent), "demo", writer="w4").state == log.state
-        if len(run.events) < number:
+        if len(done.events) < number:
             break
         examined("file calls struck", 1)
     assert lengths == ({2, 3} if action is record and not fault.startswith("short") else {3 if action is record else 2})

@@ -9,7 +9,7 @@ faults        a save struck at each of its file calls, and what it leaves
 damage        a document damaged at every bit, and what a loader lets pass
 check_store   the five requirements, tried on any store
 power_loss    what can survive a power loss: a model of the page cache
-child_process a process of ours, and the pipes to it
+child_process a process of ours, and the pipes to it; launcher forks it
 worker        the process that is killed
 request       a request to a session; two of them are two writers
 interleavings every order in which two requests can get in each other's way

@@ -132,6 +132,6 @@ class _AgentProcess:
             sys.exit("nobody has said what became of the call in doubt")
 
 
-if __name__ == "__main__":
-    folder, recording, name = sys.argv[1:]
-    _AgentProcess(Path(folder), cast(Recording, recording), EXAMPLES[cast(ExampleName, name)]).run()
+def main(folder: str, recording: str, example: str) -> None:
+    """Be the process."""
+    _AgentProcess(Path(folder), cast(Recording, recording), EXAMPLES[cast(ExampleName, example)]).run()

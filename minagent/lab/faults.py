@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from minagent import CheckpointMissing
-from minagent.lab.file_calls import NO_STRIKE, Ended, Fault, Helper, Strike
+from minagent.lab.file_calls import NO_STRIKE, Ended, Fault, Strike, run
 from minagent.lab.protocols import Protocol
 
 Found = Literal["old", "new", "unreadable"]
@@ -44,22 +44,21 @@ def survey(protocol: Protocol, versions: list[bytes], fault: Fault, error: int =
     `error` is what failing calls raise: errno.EIO (a broken disk), errno.ENOSPC (a full one).
     """
     outcomes: list[Outcome] = []
-    with Helper() as helper:
-        while not outcomes or outcomes[-1].call != "none":
-            outcomes.append(_strike(helper, protocol, versions, Strike(fault, len(outcomes) + 1, error)))
+    while not outcomes or outcomes[-1].call != "none":
+        outcomes.append(_strike(protocol, versions, Strike(fault, len(outcomes) + 1, error)))
     return outcomes
 
 
-def _strike(helper: Helper, protocol: Protocol, versions: list[bytes], strike: Strike) -> Outcome:
+def _strike(protocol: Protocol, versions: list[bytes], strike: Strike) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="minagent-") as folder:
         path = Path(folder, "session.json")
         for version in versions[:-1]:
-            helper.run(protocol.save, path, version, NO_STRIKE)
-        run = helper.run(protocol.save, path, versions[-1], strike)
+            run(protocol.save, path, version, NO_STRIKE)
+        struck = run(protocol.save, path, versions[-1], strike)
         found = what_loads(protocol, path, versions)
-        helper.run(protocol.save, path, versions[-1], NO_STRIKE)
-        call = run.events[strike.at - 1]["call"] if len(run.events) >= strike.at else "none"
-        return Outcome(strike.at, call, run.ended, run.error, found, what_loads(protocol, path, versions))
+        run(protocol.save, path, versions[-1], NO_STRIKE)
+        call = struck.events[strike.at - 1]["call"] if len(struck.events) >= strike.at else "none"
+        return Outcome(strike.at, call, struck.ended, struck.error, found, what_loads(protocol, path, versions))
 
 
 def what_loads(protocol: Protocol, path: Path, versions: list[bytes]) -> Found:

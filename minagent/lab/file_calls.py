@@ -8,8 +8,7 @@ A *file call* is a call of one of the functions of `os` in CALLS that concerns t
     short once    a write writes half of its bytes, and says so, as it may on a disk that is almost full
     short always  each write from there on does
 
-The save runs in a child of a helper process (see `helper_process`). A fork costs milliseconds, so every call can be
-struck.
+The save runs in a child (see `child_process`). That costs milliseconds, so every call can be struck.
 
 How it works: the child replaces the functions in `os` by ones that first say what they are about to do. Python's own
 `open` does not go through `os`; the standard library has a second one, written in Python, that does.
@@ -25,14 +24,13 @@ import io
 import json
 import os
 import signal
-import sys
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from minagent.lab.helper_process import HelperProcess, fork_child
+from minagent.lab.child_process import start
 
 CALLS = ("open", "write", "fsync", "close", "replace", "rename", "link", "unlink", "remove", "mkdir", "listdir",
          "ftruncate")  # fmt: skip
@@ -58,7 +56,7 @@ NO_STRIKE = Strike("none", 0)
 
 @dataclass(frozen=True)
 class Run:
-    """One run of a save in a child of the helper."""
+    """One run of a save."""
 
     events: list[dict[str, Any]]
     """The file calls that it made or was about to make, in order.
@@ -71,20 +69,21 @@ class Run:
     error: str
 
 
-class Helper(HelperProcess):
-    """The helper, which forks a child for each run."""
-
-    module = "minagent.lab.file_calls"
-
-    def run(self, save: Callable[[Path, bytes], None], path: Path, data: bytes, strike: Strike) -> Run:
-        """Run `save(path, data)` in a child, struck as told. A save from a notebook may use os, json and Path."""
-        order = {
-            "save": _reference(save),
-            "path": str(path),
-            "data": base64.b64encode(data).decode(),
-            "strike": vars(strike),
-        }
-        return Run(**json.loads(self.ask(json.dumps(order).encode() + b"\n")))
+def run(save: Callable[[Path, bytes], None], path: Path, data: bytes, strike: Strike) -> Run:
+    """Run `save(path, data)` in a child, struck as told. A save from a notebook may use os, json and Path."""
+    order = {
+        "save": _reference(save),
+        "path": str(path),
+        "data": base64.b64encode(data).decode(),
+        "strike": vars(strike),
+    }
+    child = start("minagent.lab.file_calls", json.dumps(order), imports=[save.__module__])
+    events = [json.loads(event) for event in iter(child.hear, b"")]
+    code = child.wait()
+    raised = events.pop()["raised"] if events and "raised" in events[-1] else ""
+    if code not in (0, -signal.SIGKILL):
+        raise RuntimeError(f"the process that saves ended with code {code}; it says why on stderr")
+    return Run(events, "killed" if code else "raised" if raised else "finished", raised)
 
 
 def _reference(function: Callable[..., Any]) -> dict[str, str]:
@@ -103,23 +102,13 @@ def _resolve(reference: dict[str, str]) -> Callable[[Path, bytes], None]:
     return cast(Callable[[Path, bytes], None], function)
 
 
-def _serve() -> None:
-    """The helper's side: for each order, fork a child, and answer with what became of it."""
-    for line in sys.stdin.buffer:
-        order = json.loads(line)
-        save = _resolve(order["save"])
-        reading, writing = os.pipe()
-        child = fork_child()
-        if child == 0:
-            _Child(writing, Path(order["path"]), Strike(**order["strike"])).run(save, base64.b64decode(order["data"]))
-        os.close(writing)
-        with open(reading, "rb") as pipe:
-            events = [json.loads(event) for event in pipe]
-        _, status = os.waitpid(child, 0)
-        raised = events.pop()["raised"] if events and "raised" in events[-1] else ""
-        ended = "killed" if os.WIFSIGNALED(status) else "raised" if raised else "finished"
-        sys.stdout.write(json.dumps({"events": events, "ended": ended, "error": raised}) + "\n")
-        sys.stdout.flush()
+def main(order: str) -> None:
+    """Be the child: save, watched, and say each file call."""
+    said = json.loads(order)
+    save, strike = _resolve(said["save"]), Strike(**said["strike"])
+    pipe = os.dup(1)
+    os.dup2(2, 1)  # what the save prints must not get among the events
+    _Child(pipe, Path(said["path"]), strike).run(save, base64.b64decode(said["data"]))
 
 
 class _Child:
@@ -201,7 +190,3 @@ def _describe(name: str, paths: list[str | None], arguments: tuple[Any, ...]) ->
         event["offset"] = os.fstat(descriptor).st_size if appends else os.lseek(descriptor, 0, os.SEEK_CUR)
         event["data"] = base64.b64encode(bytes(data)).decode()
     return event
-
-
-if __name__ == "__main__":
-    _serve()

@@ -16,7 +16,7 @@ Source: chapter 7.3.9.
 import contextlib
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol
@@ -120,6 +120,8 @@ class Meeting:
     place: Place
     requests: dict[str, Runner] = field(default_factory=dict)
     moves: list[tuple[str, str]] = field(default_factory=list)
+    _seen: dict[str, list[bytes]] = field(default_factory=dict)
+    """For each request what it saw at each of its moves."""
 
     def possible(self, deaths: bool, delays: bool) -> list[str]:
         """Return the moves that can be made now."""
@@ -131,19 +133,31 @@ class Meeting:
         passing = [TIME_PASSES] if delays and waiting and TIME_PASSES not in made else []
         return [*alive, *dying, *passing]
 
+    def operation(self, move: str) -> str:
+        """Return the operation that a move is, or that it prevents."""
+        return "" if move == TIME_PASSES else self.requests[move[0]].next or ""
+
     def make(self, move: str) -> None:
         """Make a move."""
-        name, _, death = move.partition(" ")
+        self.moves.append((move, self.operation(move)))
         if move == TIME_PASSES:
-            self.moves.append((move, ""))
             self.place.let_time_pass()
             return
-        request = self.requests[name]
-        self.moves.append((move, request.next or ""))
-        if death:
+        request = self.requests[move[0]]
+        self._seen.setdefault(move[0], []).append(self.place.seen_by(self.moves[-1][1]))
+        if move.endswith("dies"):
             request.die()
         else:
             request.go()
+
+    def state(self) -> object:
+        """Return all that the rest depends on: what is there, and what each request that goes on has seen of it."""
+        requests = [
+            tuple(self._seen.get(name, ())) if request.next is not None else request.ending
+            for name, request in self.requests.items()
+        ]
+        made = {move for move, _ in self.moves}
+        return self.place.contents(), *requests, any("dies" in move for move in made), TIME_PASSES in made
 
     def outcome(self) -> Outcome:
         """Return what came of it, once nobody goes on."""
@@ -184,18 +198,29 @@ def meeting(rule: Rule, place: Place, start: Callable[[str, Rule, Place], Runner
 def every_meeting(rule: Rule, *, deaths: bool = False, delays: bool = False) -> Iterator[Outcome]:
     """Yield what came of a meeting, for each order of moves. One request may die, and time may pass once, if asked for.
 
-    An order is tried by making its moves anew, from the start. At each point where none is given, the first possible
-    move is made, and the others are noted down as the beginnings of orders yet to be tried.
+    Beginnings after which everything is the same are followed by the same: it is tried once for all of them.
     """
-    beginnings: list[list[str]] = [[]]
-    while beginnings:
-        beginning, made = beginnings.pop(), list[str]()
+    known: dict[object, list[Outcome]] = {}  # what may come of a state: outcomes with the moves from there on
+
+    def after(beginning: list[str]) -> list[Outcome]:
+        path: list[tuple[object, list[tuple[str, str]]]] = []
         with TemporaryDirectory() as folder, meeting(rule, Place(Path(folder), MemoryStore()), InThread) as met:
-            while moves := met.possible(deaths, delays):
-                move = beginning[len(made)] if len(made) < len(beginning) else moves[0]
-                if len(made) >= len(beginning):
-                    beginnings += [[*made, other] for other in moves[1:]]
+            for move in beginning:
                 met.make(move)
-                made.append(move)
-            outcome = met.outcome()
-        yield outcome
+            while (state := met.state()) not in known and (moves := met.possible(deaths, delays)):
+                path.append((state, [(move, met.operation(move)) for move in moves]))
+                met.make(moves[0])
+            ends = known.setdefault(state, [replace(met.outcome(), moves=())])
+        while path:
+            state, (first, *others) = path.pop()
+            here = [*beginning, *(options[0][0] for _, options in path)]
+            ends = [_led_by(first, end) for end in ends]
+            ends += [_led_by(move, end) for move in reversed(others) for end in after([*here, move[0]])]
+            known[state] = ends
+        return ends
+
+    return iter(after([]))
+
+
+def _led_by(move: tuple[str, str], end: Outcome) -> Outcome:
+    return replace(end, moves=(move, *end.moves))

@@ -1,54 +1,46 @@
 """Real processes that live a life, and may be killed before its end.
 
-A *life* is an object with a method `live`. Each is sent to a small helper process, which forks a child to live it.
+A *life* is an object with a method `live`. Each is sent to a child of its own.
 """
 
-import contextlib
+import base64
 import os
 import pickle
-import sys
+import signal
 from typing import Protocol
 
-from minagent.lab.helper_process import HelperProcess, fork_child
+from minagent.lab.child_process import start
 
 
 class Living(Protocol):
     """What a process is to do."""
 
     def live(self) -> None:
-        """Come to the end, or be killed by SIGKILL."""
+        """Finish the work, or be killed by SIGKILL."""
 
 
-class Lives(HelperProcess):
-    """The helper, which forks a process for each life. Use it in a `with` statement."""
+def finishes(life: Living) -> bool:
+    """Run one process; return whether it finished its work, or was killed.
 
-    module = "minagent.lab.lives"
-
-    def finishes(self, life: Living) -> bool:
-        """Run one process; return whether it came to the end, or was killed.
-
-        Raises:
-            RuntimeError: it ended otherwise; it says why on stderr.
-        """
-        code = self.ask(pickle.dumps(life))
-        if code not in (b"0", b"-9"):
-            self.kill()
-            raise RuntimeError(f"a process of this trial ended with code {code.decode()}; it says why on stderr")
-        return code == b"0"
-
-
-def _serve() -> None:
-    """The helper's side: for each life, fork a process, wait for its end, and say how it ended."""
-    with contextlib.suppress(EOFError):
-        while True:
-            life = pickle.load(sys.stdin.buffer)  # noqa: S301 - it comes from the process that has started this one
-            child = fork_child()
-            if child == 0:
-                life.live()
-                os._exit(0)
-            _, status = os.waitpid(child, 0)
-            print(os.waitstatus_to_exitcode(status), flush=True)
+    Raises:
+        RuntimeError: it ended otherwise; it says why on stderr. (A class that a notebook defines cannot be sent to it.)
+    """
+    pickled = base64.b64encode(pickle.dumps(life)).decode()
+    child = start("minagent.lab.lives", pickled, imports=[type(life).__module__])
+    try:
+        code = child.wait()
+    except BaseException:
+        child.kill()  # an interrupt: it must not go on writing to a folder that goes
+        raise
+    if code not in (0, -signal.SIGKILL):
+        raise RuntimeError(
+            f"a process of this trial ended with code {code}; it says why on stderr. "
+            "(A class that a notebook defines cannot be sent to it.)"
+        )
+    return code == 0
 
 
-if __name__ == "__main__":
-    _serve()
+def main(life: str) -> None:
+    """Be the process."""
+    os.dup2(2, 1)  # nobody reads what it prints
+    pickle.loads(base64.b64decode(life)).live()  # noqa: S301 - it comes from the process that has started this one

@@ -14,13 +14,12 @@ import os
 import sqlite3
 import sys
 import threading
-import weakref
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import IO, Any, Self, TypeVar, cast
+from typing import Any, Self, TypeVar
 
-from minagent.lab.child_process import kill_and_wait, start
+from minagent.lab.child_process import say, start
 from minagent.lab.payments import Answer, Payments, Request, Send
 
 HERE = "127.0.0.1"
@@ -54,11 +53,12 @@ class PaymentService:
     def __init__(self, folder: Path) -> None:
         self.path = folder / LEDGER
         # It ends when this process does, however that ends: it reads what is never sent.
-        self._process = start("minagent.lab.payment_service", str(self.path))
-        self.close: Callable[[], Any] = weakref.finalize(self, kill_and_wait, self._process)
+        self.process = start("minagent.lab.payment_service", str(self.path))
+        self.close = self.process.kill
         """End the process; its database stays. So does the end of Python."""
-        said = cast(IO[bytes], self._process.stdout).readline()
+        said = self.process.hear()
         if not said:
+            self.close()
             raise RuntimeError("the payment service did not start; it says why on stderr")
         self.port = int(said)
         self.send = sender(self.port)
@@ -156,8 +156,9 @@ def _end_with_parent() -> None:
     os._exit(0)
 
 
-if __name__ == "__main__":
+def main(path: str) -> None:
+    """Be the service."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    server = _Server(sys.argv[1])
-    print(server.server_port, flush=True)
+    server = _Server(path)
+    say(server.server_port)
     server.serve_forever()

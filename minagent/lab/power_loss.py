@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from minagent.lab.faults import Found, what_loads
-from minagent.lab.file_calls import NO_STRIKE, Helper
+from minagent.lab.file_calls import NO_STRIKE, run
 from minagent.lab.protocols import Protocol
 
 BLOCKS = 3
@@ -81,16 +81,16 @@ def record(protocol: Protocol, versions: list[bytes]) -> Recording:
         ValueError: the save raised; or it does something that the harness does not see, so that no count could be
             believed.
     """
-    with tempfile.TemporaryDirectory(prefix="minagent-") as folder, Helper() as helper:
+    with tempfile.TemporaryDirectory(prefix="minagent-") as folder:
         path = Path(folder, "session.json")
         for version in versions[:-1]:
-            helper.run(protocol.save, path, version, NO_STRIKE)
+            run(protocol.save, path, version, NO_STRIKE)
         stats = {file.name: (os.stat(file).st_ino, file.read_bytes()) for file in Path(folder).iterdir()}
         before = Disk(tuple((name, n) for name, (n, _) in stats.items()), tuple({*stats.values()}))
-        run = helper.run(protocol.save, path, versions[-1], NO_STRIKE)
-        if run.ended != "finished":
-            raise ValueError(f"the save {run.ended} {run.error}")
-        recording = Recording(before, tuple(_changes(before, run.events)))
+        done = run(protocol.save, path, versions[-1], NO_STRIKE)
+        if done.ended != "finished":
+            raise ValueError(f"the save {done.ended} {done.error}")
+        recording = Recording(before, tuple(_changes(before, done.events)))
         there = {file.name: file.read_bytes() for file in Path(folder).iterdir()}
         if apply(before, recording.changes).files() != there:
             raise ValueError("the save does something that cannot be followed, such as a file in another folder")

@@ -3,7 +3,7 @@
     with RealCrashes() as real:
         real.run(VARIANTS["chapter"], STANDARD, [5])       # dies at its fifth point; another one goes on
 
-What the service was asked to do is read from its own database. Each process is forked from a small helper process.
+What the service was asked to do is read from its own database.
 
 Source: chapter 7.3.6.
 """
@@ -15,22 +15,21 @@ from pathlib import Path
 from typing import Self
 
 from minagent.lab.crash_points import CrashPoints, die_at
-from minagent.lab.lives import Lives
+from minagent.lab.lives import finishes
 from minagent.lab.matrix import Outcome, outcome
 from minagent.lab.payment_service import PaymentService, sender
 from minagent.lab.variants import Life, Shape, Variant
 
 
-class RealCrashes(Lives):
-    """The helper and the payment service. Use it in a `with` statement."""
+class RealCrashes:
+    """Real processes and a payment service. Use it in a `with` statement."""
 
     def __enter__(self) -> Self:
         self._folder = tempfile.TemporaryDirectory(prefix="minagent-")
-        self.service = PaymentService(Path(self._folder.name))  # goes with this object, if the helper does not start
-        return super().__enter__()
+        self.service = PaymentService(Path(self._folder.name))
+        return self
 
-    def __exit__(self, *error: object) -> None:
-        super().__exit__(*error)
+    def __exit__(self, *_: object) -> None:
         self.service.close()
         self._folder.cleanup()
 
@@ -46,7 +45,7 @@ class RealCrashes(Lives):
             lives = 0
             for number in (*crashes, 0):
                 lives += 1
-                if self.finishes(_Order(folder, variant, shape, self.service.port, number)):
+                if finishes(_Order(folder, variant, shape, self.service.port, number)):
                     break
             return lives, self.service.read(lambda payments: outcome(folder, variant, shape, payments))
 

@@ -20,6 +20,7 @@ Source: chapter 7.3.9.
 
 import contextlib
 from collections.abc import Callable, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
@@ -102,6 +103,19 @@ class Place:
     def charges(self) -> list[tuple[str, str | None]]:
         """Return each run of the tool: the customer, and the key of the call."""
         return [(effect["arguments"]["customer"], effect.get("key")) for effect in self.ledger.effects()]
+
+    def seen_by(self, operation: str) -> bytes:
+        """Return a digest of all that a request can see when it does this: a tool and a save look at nothing."""
+        return b"" if operation in ("charge", "save") else self._digest(self.checkpoint, self._clock)
+
+    def contents(self) -> bytes:
+        """Return a digest of all that is there."""
+        return self._digest(self.checkpoint, self._clock, self.ledger.path)
+
+    def _digest(self, *paths: Path) -> bytes:
+        files = [path.read_bytes() if path.exists() else b"" for path in paths]
+        records = self.store.read(SESSION)
+        return sha256(repr((files, records.first, records.lines)).encode()).digest()
 
     def time(self) -> float:
         """Return how many seconds have passed."""

@@ -1,6 +1,6 @@
 """A request in a process of its own, which can be killed, and stopped for a while, before each operation.
 
-The process is this module, run as a program. It writes one line before each operation and one at its end, and waits for
+The process is `main` of this module. It writes one line before each operation and one at its end, and waits for
 a line after each of the former:
 
     {"next": "read"}
@@ -8,14 +8,11 @@ a line after each of the former:
     {"ending": "done"}
 """
 
-import os
-import signal
-import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import IO, cast
+from typing import cast
 
-from minagent.lab.child_process import kill_and_wait, say, send, start, wait_for_parent
+from minagent.lab.child_process import say, start, wait_for_parent
 from minagent.lab.interleavings import Outcome, meeting
 from minagent.lab.request import Ending, Place, Request, Rule
 from minagent.plain_json import parse
@@ -33,37 +30,32 @@ class InProcess:
 
     def _listen(self) -> None:
         """Take in what the process says next; raise RuntimeError if that is nothing."""
-        try:
-            line = cast(IO[bytes], self.process.stdout).readline()
-        except BaseException:
-            self.die()  # an interrupt: to which operation the next line belongs, nobody could tell
-            raise
-        if not line:
+        self.next = None  # where it stands is not known until it says so
+        if not (line := self.process.hear()):
             self.die()
             raise RuntimeError("the request ended without a word; it says why on stderr")
         said = parse(line)
         self.next, self.ending = said.get("next"), said.get("ending")
         if self.ending is not None:
-            self.process.communicate()
+            self.process.wait()
 
     def go(self) -> None:
         """Let it do what it is about to do, up to its next operation; raise RuntimeError if it says nothing more."""
-        send(cast(IO[bytes], self.process.stdin), b"go")
+        self.process.tell(b"go")
         self._listen()
 
     def die(self) -> None:
         """Kill it before it does that."""
         self.next = None
-        kill_and_wait(self.process)
+        self.process.kill()
 
     def stop(self) -> None:
         """Stop it, as a machine does that falls asleep, and wait until it has stopped."""
-        self.process.send_signal(signal.SIGSTOP)
-        os.waitpid(self.process.pid, os.WUNTRACED)  # not waitid: Python has that on macOS from 3.13 on
+        self.process.stop()
 
     def wake(self) -> None:
         """Let it run again."""
-        self.process.send_signal(signal.SIGCONT)
+        self.process.wake()
 
 
 def on_processes(rule: Rule, moves: Iterable[str], folder: Path, store: str) -> Outcome:
@@ -81,7 +73,7 @@ def _about_to(operation: str) -> None:
     wait_for_parent()
 
 
-if __name__ == "__main__":
-    customer, rule, folder, store = sys.argv[1:]
+def main(customer: str, rule: str, folder: str, store: str) -> None:
+    """Be the process."""
     place = Place(Path(folder), open_store(store))
     say({"ending": Request(customer, cast(Rule, rule), place, _about_to).run()})

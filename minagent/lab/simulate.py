@@ -13,7 +13,7 @@ Source: chapter 7.3.8.
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -93,24 +93,11 @@ class Failures:
 
 def failures_at_random(mean: float, rng: np.random.Generator) -> Failures:
     """Return failures that come without memory, `mean` seconds apart on average (the exponential distribution)."""
-    return Failures(_exponential(mean, rng), "seconds")
+    return Failures(exponential(mean, rng), "seconds")
 
 
-def failures_per_step(p: float, rng: np.random.Generator) -> Failures:
-    """Return failures that strike each step that is begun with probability p, between 0 and 1, somewhere within."""
-    if not 0 < p < 1:
-        raise ValueError(f"a probability between 0 and 1 is needed, not {p!r}")
-    return Failures(_exponential(-1 / np.log1p(-p), rng), "steps")
-
-
-def recorded_failures(times: Sequence[float]) -> Failures:
-    """Return the failures of a recording: seconds from the start of the run, in ascending order. They serve one run."""
-    if list(times) != sorted(times) or any(time < 0 for time in times):
-        raise ValueError("the times of failures count from the start of the run, and ascend")
-    return Failures(iter(np.diff(times, prepend=0.0).tolist()), "seconds")
-
-
-def _exponential(mean: float, rng: np.random.Generator) -> Iterator[float]:
+def exponential(mean: float, rng: np.random.Generator) -> Iterator[float]:
+    """Yield numbers that are `mean` on average, without end."""
     while True:
         yield from rng.exponential(mean, 1000).tolist()
 
@@ -143,16 +130,10 @@ class Outcome:
     @property
     def writes(self) -> int:
         """How many checkpoints were written: those of the policy, and one at the start of each attempt."""
-        return len(self._places) + 1 + len(self.lost_steps)
+        return len(self.places) + 1 + len(self.lost_steps)
 
     @property
-    def written_bytes(self) -> int:
-        """How many bytes were written, each save being of the whole session."""
-        places = np.concatenate([self._places, [0], self.fell_back_to])
-        return int((places / 2 * BYTES_PER_STEP).sum())
-
-    @property
-    def _places(self) -> Ints:
+    def places(self) -> Ints:
         """After how many phases the saves came that the run reached."""
         reached = len(self.saved) if self.finished else self.fell_back_to[-1]
         return np.flatnonzero(self.saved[:reached]) + 1

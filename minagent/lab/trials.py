@@ -1,7 +1,6 @@
 """Real runs of real processes, killed by SIGKILL at moments that are drawn in time.
 
-    with Trials() as trials:
-        trial = trials.run(EverySteps(10), steps=37, lives=[41.7])
+    trial = run_trial(EverySteps(10), steps=37, lives=[41.7])
     trial.lost                                      # (6,): one crash; it lost 6 steps
 
 The time is virtual, so that nobody waits and every number is exact: a model call takes 2 seconds, a tool half a second,
@@ -9,7 +8,7 @@ and a save half a second, half of it before each of its two renames. When the ti
 it stands: in a model call, in a tool, or between two file calls of a save. All else is real: the process, the signal,
 `run_with_checkpoints`, the files. What was done is read from the ledger, what was saved from the disk.
 
-Each process is forked from a small helper process, which takes a few milliseconds.
+Each process is a child, forked in a few milliseconds (see `child_process`).
 
 Source: chapter 7.3.8.
 """
@@ -28,7 +27,7 @@ from typing import Any
 from minagent import CheckpointMissing, Policy, recover_checkpoint, run_with_checkpoints
 from minagent.lab.example import long_task
 from minagent.lab.ledger import Ledger
-from minagent.lab.lives import Lives
+from minagent.lab.lives import finishes
 from minagent.lab.phases import Phase, WatchedModel, WatchedTools
 
 SECONDS: dict[Phase, float] = {"model": 2.0, "tool": 0.5, "result": 0.0}
@@ -62,42 +61,38 @@ class Trial:
         return len(self.lost)
 
 
-class Trials(Lives):
-    """The helper, which forks a process for each life of a run. Use it in a `with` statement."""
+def run_trial(policy: Policy, steps: int, lives: Iterable[float], effect_every: int = 1) -> Trial:
+    """Run `long_task(steps, effect_every)`, in as many processes as it takes to finish it.
 
-    hint = "(A policy that a notebook defines cannot be sent to it.)"
+    The first process is killed after the first of `lives`, in virtual seconds, and so on. After the last of them
+    the run is left as it is; a life of math.inf is long enough for every run.
+    """
+    with tempfile.TemporaryDirectory(prefix="minagent-") as name:
+        folder, finished = Path(name), False
+        ledger = Ledger(folder / LEDGER)
+        states = [(0, 0)]
+        for ends_at in lives:
+            finished = finishes(Life(folder, steps, effect_every, policy, ends_at))
+            if finished:
+                break
+            states.append((len(ledger.effects()), _saved_steps(folder)))
+            if _gets_nowhere(states):
+                break
+        notes = [effect for effect in ledger.effects() if effect["name"] == "send_note"]
+        return Trial(
+            finished=finished,
+            lost=tuple(saved + done - before - now for (before, saved), (done, now) in pairwise(states)),
+            repeated_notes=sum(effect["repeat"] > 0 for effect in notes),
+            model_calls=ledger.bill().calls,
+        )
 
-    def run(self, policy: Policy, steps: int, lives: Iterable[float], effect_every: int = 1) -> Trial:
-        """Run `long_task(steps, effect_every)`, in as many processes as it takes to finish it.
 
-        The first process is killed after the first of `lives`, in virtual seconds, and so on. After the last of them
-        the run is left as it is; a life of math.inf is long enough for every run.
-        """
-        with tempfile.TemporaryDirectory(prefix="minagent-") as name:
-            folder, finished = Path(name), False
-            ledger = Ledger(folder / LEDGER)
-            states = [(0, 0)]
-            for ends_at in lives:
-                finished = self.finishes(Life(folder, steps, effect_every, policy, ends_at))
-                if finished:
-                    break
-                states.append((len(ledger.effects()), _saved_steps(folder)))
-                if _gets_nowhere(states):
-                    break
-            notes = [effect for effect in ledger.effects() if effect["name"] == "send_note"]
-            return Trial(
-                finished=finished,
-                lost=tuple(saved + done - before - now for (before, saved), (done, now) in pairwise(states)),
-                repeated_notes=sum(effect["repeat"] > 0 for effect in notes),
-                model_calls=ledger.bill().calls,
-            )
-
-    def crash_points(self, policy: Policy, steps: int, effect_every: int = 1) -> list[float]:
-        """Return a moment in each model call, in each tool, and before each rename, of a run that nobody kills."""
-        with tempfile.TemporaryDirectory(prefix="minagent-") as name:
-            self.finishes(Life(Path(name), steps, effect_every, policy, math.inf))
-            ends = json.loads(Path(name, MOMENTS).read_bytes())
-        return [(begin + end) / 2 for begin, end in pairwise([0.0, *ends]) if end > begin]
+def crash_points(policy: Policy, steps: int, effect_every: int = 1) -> list[float]:
+    """Return a moment in each model call, in each tool, and before each rename, of a run that nobody kills."""
+    with tempfile.TemporaryDirectory(prefix="minagent-") as name:
+        finishes(Life(Path(name), steps, effect_every, policy, math.inf))
+        ends = json.loads(Path(name, MOMENTS).read_bytes())
+    return [(begin + end) / 2 for begin, end in pairwise([0.0, *ends]) if end > begin]
 
 
 def _gets_nowhere(states: list[tuple[int, int]]) -> bool:

@@ -4,27 +4,23 @@
     race(folder, "last write wins", writers=8, count=200)    keeps a few hundred of them
 
 A writer appends its records one by one. After a Conflict it knows how long the log is now, and tries again. Each record
-says which number its writer meant it to have in the log. As a program:
+says which number its writer meant it to have in the log.
 
-    python -m minagent.lab.writers STORE FOLDER NAME COUNT
-
-It says "ready" when its store is open, waits for a line, appends, and says how many conflicts there were. So all begin
-at once, however long Python takes to start.
+A writer is a process (`main`). It says "ready" when its store is open, waits for a line, appends, and says how many
+conflicts there were. So all begin at once.
 
 Source: chapter 7.3.9.
 """
 
-import sys
-import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Protocol, cast
+from typing import Protocol
 
 from minagent import FileStore, SqliteStore
 from minagent.atomic import replace_atomically
 from minagent.errors import Conflict
-from minagent.lab.child_process import kill_and_wait, send, start
+from minagent.lab.child_process import Child, say, start, wait_for_parent
 from minagent.lab.example import SESSION
 from minagent.stores.base import Records
 
@@ -83,38 +79,21 @@ def append_all(log: Log, name: str, count: int) -> int:
     return conflicts
 
 
-class Writer:
-    """A process that appends, as its parent holds it."""
+def start_writer(folder: Path, store: str, name: str, count: int) -> Child:
+    """Start a process that says when it is ready, waits for a line, and appends."""
+    return start("minagent.lab.writers", store, str(folder), name, str(count))
 
-    def __init__(self, folder: Path, store: str, name: str, count: int) -> None:
-        self._process = start("minagent.lab.writers", store, str(folder), name, str(count))
-        self.pid = self._process.pid
-        self.kill: Callable[[], Any] = weakref.finalize(self, kill_and_wait, self._process)
-        """End the process, if it has not ended. So does the end of Python."""
 
-    def wait_until_ready(self) -> None:
-        """Return when the writer has its store open, or is dead."""
-        cast(IO[bytes], self._process.stdout).readline()
+def conflicts(child: Child) -> int:
+    """Wait until all is appended; return how many conflicts there were.
 
-    def go(self) -> None:
-        """Let the writer begin."""
-        send(cast(IO[bytes], self._process.stdin), b"go")
-
-    @property
-    def running(self) -> bool:
-        """Whether the writer has not come to its end."""
-        return self._process.poll() is None
-
-    def conflicts(self) -> int:
-        """Wait until all is appended; return how many conflicts there were.
-
-        Raises:
-            RuntimeError: the writer failed; it says why on stderr.
-        """
-        said = self._process.communicate()[0]
-        if self._process.returncode != 0:
-            raise RuntimeError(f"a writer ended with code {self._process.returncode}; it says why on stderr")
-        return int(said)
+    Raises:
+        RuntimeError: the writer failed; it says why on stderr.
+    """
+    said = child.hear()
+    if (code := child.wait()) != 0:
+        raise RuntimeError(f"a writer ended with code {code}; it says why on stderr")
+    return int(said)
 
 
 @dataclass(frozen=True)
@@ -135,22 +114,22 @@ def race(folder: Path, store: str, writers: int, count: int) -> Race:
     Raises:
         RuntimeError: a writer failed; it says why on stderr.
     """
-    processes = [Writer(folder, store, f"w{number}", count) for number in range(writers)]
+    children = [start_writer(folder, store, f"w{number}", count) for number in range(writers)]
     try:
-        for process in processes:
-            process.wait_until_ready()
-        for process in processes:
-            process.go()
-        conflicts = sum(process.conflicts() for process in processes)
+        for child in children:
+            child.hear()
+        for child in children:
+            child.tell(b"go")
+        tried_again = sum(conflicts(child) for child in children)
     finally:
-        for process in processes:
-            process.kill()
-    return Race(writers * count, len(set(STORES[store](folder).read(SESSION).lines)), conflicts)
+        for child in children:
+            child.kill()
+    return Race(writers * count, len(set(STORES[store](folder).read(SESSION).lines)), tried_again)
 
 
-if __name__ == "__main__":
-    chosen, place, name, count = sys.argv[1:]
-    log = STORES[chosen](Path(place))
-    print("ready", flush=True)
-    if sys.stdin.readline():  # nothing comes if the parent is dead
-        print(append_all(log, name, int(count)))
+def main(store: str, folder: str, name: str, count: str) -> None:
+    """Be a writer."""
+    log = STORES[store](Path(folder))
+    say("ready")
+    wait_for_parent()
+    say(append_all(log, name, int(count)))

@@ -251,9 +251,8 @@ def test_an_action_that_does_not_fit_says_what_does(lab: CrashLab, prepare: list
 def test_a_worker_leaves_when_its_parent_is_gone(tmp_path: Path):
     """The kernel is restarted, or dies: the child reads an end of file, and no orphan stays."""
     orphan = worker.Worker(tmp_path, "every step", "arithmetic")
-    orphan.kill.detach()  # as if the parent had no time for it
-    orphan._to_child.close()
-    orphan._process.wait(timeout=10)
+    orphan.child._to_child.close()
+    assert orphan.child.wait() == 1
     assert not in_process_table(orphan.pid)
     orphan._complaints.seek(0)
     assert b"the parent is gone" in orphan._complaints.read()
@@ -281,20 +280,13 @@ def test_an_interrupt_leaves_no_wrong_view(lab: CrashLab, monkeypatch: pytest.Mo
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(lab.process, where, SimpleNamespace(**{method: interrupt}))
+    monkeypatch.setattr(lab.process.child, where, SimpleNamespace(**{method: interrupt}))
     with pytest.raises(KeyboardInterrupt):
         lab.step()
     assert (lab.state, in_process_table(lab.process.pid)) == ("dead", False)
     lab.resume()
     lab.run()
     assert lab.state == "done"
-
-
-def test_a_talkative_process_does_not_stop_for_want_of_a_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """More than a pipe holds, on its standard error."""
-    monkeypatch.setenv("PYTHONVERBOSE", "2")
-    lab = CrashLab(tmp_path)
-    assert lab.run().startswith("Done")
 
 
 def test_loading_before_the_first_save_is_an_error(lab: CrashLab):

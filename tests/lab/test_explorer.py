@@ -19,8 +19,9 @@ from minagent.lab.explorer import (
     history,
 )
 from minagent.lab.explorer_widget import BETWEEN_FAILURES, SAVE_COSTS, FrequencyView, picture
-from minagent.lab.simulate import LAWS, Workload, recorded_failures, simulate
+from minagent.lab.simulate import LAWS, Workload, simulate
 from minagent.lab.theory import total_time
+from tests.lab.failures import recorded_failures
 
 
 def test_costs_are_those_of_the_closed_form():

@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import sys
-import threading
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +15,7 @@ from minagent import Checkpoint, FakeModel, Message, Session, Step, ToolRegistry
 from minagent.document import encode
 from minagent.lab.example import SCRIPT, TASK, example_agent
 from minagent.lab.faults import Outcome, survey
-from minagent.lab.file_calls import NO_STRIKE, Fault, Helper
+from minagent.lab.file_calls import NO_STRIKE, Fault, run
 from minagent.lab.power_loss import count, killed, record, survivors
 from minagent.lab.protocols import ATOMIC, IN_PLACE, MINAGENT, PROTOCOLS, Protocol, load_json
 from tests.examined import Examined
@@ -61,9 +60,8 @@ def calls_seen_by_strace(versions: list[bytes], folder: Path) -> int:
     path, data = folder / "checkpoints" / "session.json", folder / "data"
     path.parent.mkdir()
     data.write_bytes(versions[-1])
-    with Helper() as helper:
-        for version in versions[:-1]:
-            helper.run(MINAGENT.save, path, version, NO_STRIKE)
+    for version in versions[:-1]:
+        run(MINAGENT.save, path, version, NO_STRIKE)
     program = "import sys; from pathlib import Path; from minagent.lab.protocols import MINAGENT; "
     program += "MINAGENT.save(Path(sys.argv[1]), Path(sys.argv[2]).read_bytes())"
     trace = ["strace", "-y", "-o", str(folder / "trace"), "-e", f"trace={SYSTEM_CALLS}"]
@@ -257,26 +255,20 @@ def test_a_save_in_place_may_leave_new_text_with_an_old_tail():
     assert b'{"n": 2} "long": "tail"}' in [dict(disk.files())["session.json"] for _, disk in survivors(recording)]
 
 
-def test_a_helper_that_dies_is_told(tmp_path: Path):
-    """No waiting for ever for its answer, and no other one later."""
-    with Helper() as helper:
-        threading.Timer(0.3, helper._helper.kill).start()
-        with pytest.raises(RuntimeError, match="the helper ended"):
-            helper.run(save_for_ever, tmp_path / "session.json", b"x", NO_STRIKE)
-        with pytest.raises(RuntimeError, match="begin new Helper"):
-            helper.run(save_carelessly, tmp_path / "session.json", b"x", NO_STRIKE)
+def test_a_save_that_ends_its_process_in_another_way_is_told(tmp_path: Path):
+    """Not a kill to be counted, and not a good end."""
+    with pytest.raises(RuntimeError, match="ended with code 3; it says why on stderr"):
+        run(save_and_leave, tmp_path / "session.json", b"x", NO_STRIKE)
+
+
+def save_and_leave(path: Path, data: bytes) -> None:
+    """End the process in mid-save."""
+    os._exit(3)
 
 
 def test_what_a_save_prints_does_not_get_among_the_answers(tmp_path: Path):
     """A reader's save may print what it does."""
-    with Helper() as helper:
-        assert helper.run(save_talking, tmp_path / "session.json", b"x", NO_STRIKE).ended == "finished"
-
-
-def save_for_ever(path: Path, data: bytes) -> None:
-    """Save again and again."""
-    while True:
-        save_carelessly(path, data)
+    assert run(save_talking, tmp_path / "session.json", b"x", NO_STRIKE).ended == "finished"
 
 
 def save_talking(path: Path, data: bytes) -> None:
@@ -287,6 +279,5 @@ def save_talking(path: Path, data: bytes) -> None:
 
 def test_what_the_harness_cannot_reach_is_an_error_and_not_a_good_result(tmp_path: Path):
     """A save that raises for a reason of its own is reported as raised, with its words."""
-    with Helper() as helper:
-        run = helper.run(save_carelessly, tmp_path / "missing" / "file", b"x", NO_STRIKE)
-    assert (run.ended, run.error.partition(":")[0]) == ("raised", "FileNotFoundError")
+    done = run(save_carelessly, tmp_path / "missing" / "file", b"x", NO_STRIKE)
+    assert (done.ended, done.error.partition(":")[0]) == ("raised", "FileNotFoundError")

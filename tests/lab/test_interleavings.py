@@ -3,10 +3,12 @@
 import functools
 import itertools
 import math
+import os
 import random
+import signal
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
 
 import pytest
 
@@ -251,7 +253,7 @@ def test_a_request_that_somebody_else_kills_is_told(tmp_path: Path):
     url = f"file:{tmp_path}"
     Place(tmp_path, open_store(url)).begin("version")
     request = InProcess("A", "version", tmp_path, url)
-    request.process.kill()
+    os.kill(request.process.pid, signal.SIGKILL)
     with pytest.raises(RuntimeError, match="ended without a word"):
         request.go()
     assert request.next is None
@@ -264,19 +266,12 @@ def test_an_interrupt_leaves_no_process_out_of_step(tmp_path: Path, monkeypatch:
     Place(tmp_path, open_store(url)).begin("version")
     request = InProcess("A", "version", tmp_path, url)
 
-    real = request.process.stdout
+    def interrupt() -> None:
+        raise KeyboardInterrupt
 
-    class Interrupting:
-        def __getattr__(self, name: str) -> Any:
-            return getattr(real, name)
-
-        def readline(self) -> bytes:
-            raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr(request.process, "stdout", Interrupting())
-        with pytest.raises(KeyboardInterrupt):
-            request.go()
+    monkeypatch.setattr(request.process, "_from_child", SimpleNamespace(readline=interrupt))
+    with pytest.raises(KeyboardInterrupt):
+        request.go()
     assert request.next is None
     assert not in_process_table(request.process.pid)
 
@@ -286,7 +281,6 @@ def test_a_request_ends_when_its_parent_is_gone(tmp_path: Path):
     url = f"file:{tmp_path}"
     Place(tmp_path, open_store(url)).begin("version")
     request = InProcess("A", "version", tmp_path, url)
-    assert request.process.stdin is not None
-    request.process.stdin.close()
-    assert request.process.wait(timeout=20) == 1
+    request.process._to_child.close()
+    assert request.process.wait() == 1
     assert not in_process_table(request.process.pid)

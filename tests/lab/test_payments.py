@@ -176,7 +176,7 @@ def test_a_service_ends_with_its_owner_however_that_ends(tmp_path: Path):
         "import sys, time; from pathlib import Path\n"
         "from minagent.lab.payment_service import PaymentService\n"
         "service = PaymentService(Path(sys.argv[1]))\n"
-        "print(service._process.pid, flush=True); time.sleep(60)\n"
+        "print(service.process.pid, flush=True); time.sleep(60)\n"
     )
     command = [sys.executable, "-c", program, str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as owner:

@@ -8,6 +8,7 @@ import pytest
 from minagent.lab.matrix import run, single_crashes
 from minagent.lab.real_crashes import RealCrashes
 from minagent.lab.variants import STANDARD
+from tests.conftest import in_process_table
 from tests.examined import Examined
 from tests.lab.test_matrix import ALL, OTHER_ANSWER
 
@@ -42,20 +43,9 @@ def test_crashes_in_a_row_do_what_the_matrix_says(real: RealCrashes, name: str, 
 
 
 def test_nothing_stays_behind():
-    """Neither the helper nor the service."""
+    """The service ends with the `with` statement, and its folder goes."""
     with RealCrashes() as real:
-        helper, service = real._helper, real.service._process
-    assert None not in (helper.poll(), service.poll())
-
-
-def test_without_a_service_no_helper_is_started(monkeypatch: pytest.MonkeyPatch):
-    """Else nobody would end it."""
-
-    def refuse(*_: object) -> None:
-        raise RuntimeError("the payment service did not start")
-
-    monkeypatch.setattr("minagent.lab.real_crashes.PaymentService", refuse)
-    real = RealCrashes()
-    with pytest.raises(RuntimeError, match="did not start"):
-        real.__enter__()
-    assert not hasattr(real, "_helper")
+        pid, folder = real.service.process.pid, real.service.path.parent
+        assert in_process_table(pid)
+    assert not in_process_table(pid)
+    assert not folder.exists()

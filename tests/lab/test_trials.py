@@ -6,9 +6,7 @@ import os
 import random
 import signal
 import tempfile
-import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from statistics import fmean, stdev
 
@@ -26,31 +24,25 @@ from minagent import (
     validate,
 )
 from minagent.lab.ledger import Ledger
-from minagent.lab.simulate import Outcome, Workload, failures_at_random, recorded_failures, simulate
+from minagent.lab.simulate import Outcome, Workload, failures_at_random, simulate
 from minagent.lab.theory import executed_steps, lost_at_a_moment
-from minagent.lab.trials import CHECKPOINT, LEDGER, PATIENCE, SAVE_SECONDS, STEP_SECONDS, Life, Trials
+from minagent.lab.trials import CHECKPOINT, LEDGER, PATIENCE, SAVE_SECONDS, STEP_SECONDS, Life, crash_points, run_trial
 from tests.examined import Examined
-
-
-@pytest.fixture(scope="module")
-def trials() -> Iterator[Trials]:
-    """One helper for all tests of this module."""
-    with Trials() as helper:
-        yield helper
+from tests.lab.failures import recorded_failures
 
 
 @pytest.mark.parametrize("every", [2, 5, 10, 20, 37])
-def test_real_crashes_agree_with_the_exact_expectation(trials: Trials, every: int, examined: Examined):
+def test_real_crashes_agree_with_the_exact_expectation(every: int, examined: Examined):
     """Sixty processes each, killed at any moment of a run of 37 steps: within 3 standard errors."""
     rng = np.random.default_rng(73)
     end = SAVE_SECONDS + 37 * STEP_SECONDS + 36 // every * SAVE_SECONDS
     examined("crashes at drawn moments", 60)
-    lost = [trials.run(EverySteps(every), 37, [moment]).lost[0] for moment in rng.uniform(0, end, 60)]
+    lost = [run_trial(EverySteps(every), 37, [moment]).lost[0] for moment in rng.uniform(0, end, 60)]
     error = stdev(lost) / math.sqrt(len(lost))
     assert abs(fmean(lost) - lost_at_a_moment(37, every, STEP_SECONDS, SAVE_SECONDS)) < 3 * error
 
 
-def test_real_runs_to_the_end_agree_with_the_closed_form(trials: Trials, examined: Examined):
+def test_real_runs_to_the_end_agree_with_the_closed_form(examined: Examined):
     """Twenty steps, saved each five; each step crashes with 5 percent: how many are begun until all are done?"""
     p = 0.05
     rng = np.random.default_rng(73)
@@ -58,7 +50,7 @@ def test_real_runs_to_the_end_agree_with_the_closed_form(trials: Trials, examine
     for _ in range(40):
         # A life counts in steps; saves take no part in it. So the moment of death is put on the clock of the run.
         gaps = (life for life in iter(lambda: float(rng.exponential(-1 / math.log1p(-p))), None))
-        trial = trials.run(EverySteps(5), 20, (on_the_clock(life, every=5) for life in gaps))
+        trial = run_trial(EverySteps(5), 20, (on_the_clock(life, every=5) for life in gaps))
         assert trial.finished
         examined("crashes at drawn moments", trial.crashes)
         begun.append(20 + trial.crashes + sum(trial.lost))
@@ -84,7 +76,7 @@ POLICIES: list[Policy] = [
 
 @pytest.mark.parametrize("policy", POLICIES, ids=str)
 @pytest.mark.parametrize("seed", range(4))
-def test_the_simulation_is_what_real_processes_do(trials: Trials, policy: Policy, seed: int, examined: Examined):
+def test_the_simulation_is_what_real_processes_do(policy: Policy, seed: int, examined: Examined):
     """The same failures at the same moments: the same steps lost, the same notes sent again, the same calls paid."""
     work = Workload(np.full(13, STEP_SECONDS), effect_every=3)
     lives = np.random.default_rng(seed).exponential(18.0, 8).tolist()
@@ -97,7 +89,7 @@ def test_the_simulation_is_what_real_processes_do(trials: Trials, policy: Policy
     lives = [life for life, steps in zip(lives, reached.tolist(), strict=False) if steps < 12]
     outcome = simulated()
     # A process saves before its first step. The simulation counts that as a part of each restart.
-    trial = trials.run(policy, 12, [lives[0] + SAVE_SECONDS, *lives[1:], math.inf], effect_every=3)
+    trial = run_trial(policy, 12, [lives[0] + SAVE_SECONDS, *lives[1:], math.inf], effect_every=3)
     assert trial.finished
     examined("crashes at drawn moments", trial.crashes)
     assert list(trial.lost) == outcome.lost_steps.tolist()
@@ -105,12 +97,12 @@ def test_the_simulation_is_what_real_processes_do(trials: Trials, policy: Policy
     assert trial.model_calls == 13 + outcome.repeated_calls.sum()
 
 
-def test_saving_before_side_effects_saves_paid_calls_and_no_repeats(trials: Trials):
+def test_saving_before_side_effects_saves_paid_calls_and_no_repeats():
     """Killed at every point: as many repeats; a call is paid again in the new save, not in the tool and its save."""
     points, repeats, paid = {}, {}, {}
     for policy in (EverySteps(1), EverySteps(1) | BeforeSideEffects()):
-        moments = trials.crash_points(policy, 4)
-        runs = [trials.run(policy, 4, [moment, math.inf]) for moment in moments]
+        moments = crash_points(policy, 4)
+        runs = [run_trial(policy, 4, [moment, math.inf]) for moment in moments]
         assert all(run.finished and run.crashes == 1 for run in runs)
         points[policy] = len(runs)
         repeats[policy] = sum(run.repeated_notes for run in runs)
@@ -121,13 +113,13 @@ def test_saving_before_side_effects_saves_paid_calls_and_no_repeats(trials: Tria
     assert list(paid.values()) == [4 * 3 + 2, 4 * 2 + 2]
 
 
-def test_a_policy_that_gets_nowhere_is_given_up(trials: Trials):
+def test_a_policy_that_gets_nowhere_is_given_up():
     """It saves each ten steps, and no process lives that long: whatever it does is lost, again and again."""
     lives = iter(lambda: 9 * STEP_SECONDS, None)
-    trial = trials.run(EverySteps(10), 20, lives)
+    trial = run_trial(EverySteps(10), 20, lives)
     assert (trial.finished, trial.crashes, set(trial.lost)) == (False, PATIENCE, {8})
     assert trial.model_calls == PATIENCE * 9
-    assert trials.run(EverySteps(5), 20, lives).finished
+    assert run_trial(EverySteps(5), 20, lives).finished
 
 
 @pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
@@ -157,56 +149,33 @@ def test_killed_by_the_real_clock_at_any_moment(tmp_path: Path, examined: Examin
         assert done - every - 1 <= saved <= done
 
 
-def test_a_run_that_came_on_and_then_gets_nowhere_is_given_up(trials: Trials):
+def test_a_run_that_came_on_and_then_gets_nowhere_is_given_up():
     """Twenty crashes in a row without a step; the first of all had saved some."""
-    trial = trials.run(EverySteps(1), 20, itertools.chain([15.6], itertools.repeat(1.0)))
+    trial = run_trial(EverySteps(1), 20, itertools.chain([15.6], itertools.repeat(1.0)))
     assert (trial.finished, trial.crashes) == (False, 1 + PATIENCE)
 
 
-def test_an_error_in_a_trial_is_told(trials: Trials):
-    """Not a crash to be counted; and these trials are at an end, since their helper is."""
-    with Trials() as helper:
-        with pytest.raises(RuntimeError, match="it says why on stderr"):
-            helper.run(EverySteps(2), 1, [math.inf], effect_every=0)
-        with pytest.raises(RuntimeError, match="begin new Trials"):
-            helper.run(EverySteps(2), 1, [math.inf])
-    assert trials.run(EverySteps(2), 2, [math.inf]).finished
+def test_an_error_in_a_trial_is_told():
+    """Not a crash to be counted."""
+    with pytest.raises(RuntimeError, match="ended with code 1; it says why on stderr"):
+        run_trial(EverySteps(2), 1, [math.inf], effect_every=0)
+    assert run_trial(EverySteps(2), 2, [math.inf]).finished
 
 
 def test_an_interrupt_takes_the_process_with_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    """It writes to a folder that goes; and whose end the helper reports next, nobody could tell."""
+    """It writes to a folder that goes. The next trial is told of its own process."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with Trials() as helper:
-        signal.signal(signal.SIGALRM, interrupt)
-        signal.setitimer(signal.ITIMER_REAL, 0.3)
-        with pytest.raises(KeyboardInterrupt):
-            helper.run(EverySteps(1), 3000, [math.inf])
-        with pytest.raises(RuntimeError, match="begin new Trials"):
-            helper.run(EverySteps(1), 2, [math.inf])
+    signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    with pytest.raises(KeyboardInterrupt):
+        run_trial(EverySteps(1), 3000, [math.inf])
     assert list(tmp_path.iterdir()) == []
-    assert helper._helper.returncode == -signal.SIGKILL
+    assert run_trial(EverySteps(1), 2, [math.inf]).finished
 
 
 def interrupt(*_: object) -> None:
     """Do what the Interrupt button does."""
     raise KeyboardInterrupt
-
-
-def test_a_helper_that_dies_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    """Whoever has killed it: no waiting for ever, and its process goes, too, before it can write to a folder again."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with Trials() as helper:
-        threading.Timer(0.3, helper._helper.kill).start()
-        with pytest.raises(RuntimeError, match="ended with code unknown"):
-            helper.run(EverySteps(1), 3000, [math.inf])
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_helper_leaves_nothing_behind():
-    """It ends with its `with` statement."""
-    with Trials() as helper:
-        pass
-    assert helper._helper.returncode == 0
 
 
 def test_failures_at_random_do_not_end():

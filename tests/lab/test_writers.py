@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from minagent.errors import Conflict
+from minagent.lab.child_process import Child
 from minagent.lab.example import SESSION
-from minagent.lab.writers import STORES, Race, Writer, append_all, race, record
+from minagent.lab.writers import STORES, Race, append_all, conflicts, race, record, start_writer
 from tests.conftest import in_process_table
 
 WRITERS, COUNT = 8, 200
@@ -61,24 +62,24 @@ def test_a_writer_that_fails_is_an_error(tmp_path: Path, capfd: pytest.CaptureFi
 
 def test_a_writer_that_is_killed_is_an_error(tmp_path: Path):
     """Before its start, or on the way."""
-    writer = Writer(tmp_path, "file", "a", 10)
-    writer.wait_until_ready()
+    writer = start_writer(tmp_path, "file", "a", 10)
+    writer.hear()
     os.kill(writer.pid, signal.SIGKILL)
-    writer.go()
+    writer.tell(b"go")
     with pytest.raises(RuntimeError, match="ended with code -9"):
-        writer.conflicts()
+        conflicts(writer)
 
 
 def test_nobody_waits_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """An interrupt ends the race, and all who run in it."""
     pids: list[int] = []
 
-    def interrupted(writer: Writer) -> None:
+    def interrupted(writer: Child, _: bytes) -> None:
         pids.append(writer.pid)
         if len(pids) == 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(Writer, "go", interrupted)
+    monkeypatch.setattr(Child, "tell", interrupted)
     with pytest.raises(KeyboardInterrupt):
         race(tmp_path, "file", 2, 10)
     assert not any(map(in_process_table, pids))

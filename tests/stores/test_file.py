@@ -12,8 +12,8 @@ import pytest
 
 from minagent.errors import AppendUnknown, Conflict, LogDamaged
 from minagent.lab.example import SESSION
-from minagent.lab.file_calls import NO_STRIKE, Ended, Fault, Helper, Strike
-from minagent.lab.writers import Writer, append_all, record
+from minagent.lab.file_calls import NO_STRIKE, Ended, Fault, Strike, run
+from minagent.lab.writers import append_all, conflicts, record, start_writer
 from minagent.stores.file import FileStore, _Open
 from tests.examined import Examined
 
@@ -79,7 +79,6 @@ FAULTS: list[tuple[Fault, int]] = [
 @pytest.mark.parametrize("operation", AFTER, ids=lambda operation: operation.__name__)
 @pytest.mark.parametrize(("fault", "error"), FAULTS)
 def test_struck_at_each_file_call(
-    helper: Helper,
     tmp_path: Path,
     operation: Callable[[Path, bytes], None],
     fault: Fault,
@@ -91,16 +90,16 @@ def test_struck_at_each_file_call(
     found: set[tuple[Ended, str]] = set()
     for number in range(1, 100):
         path = tmp_path / str(number) / "store" / "x"
-        helper.run(prepare, path, b"", NO_STRIKE)
-        run = helper.run(operation, path, b"", Strike(fault, number, error))
+        run(prepare, path, b"", NO_STRIKE)
+        done = run(operation, path, b"", Strike(fault, number, error))
         state = before_or_after[repr(seen(path.parent))]
-        if operation is append and run.ended == "raised" and "AppendUnknown" not in run.error:
-            assert state == "before", run
-        if run.ended == "finished":
-            assert state == "after", run
-        found.add((run.ended, state))
+        if operation is append and done.ended == "raised" and "AppendUnknown" not in done.error:
+            assert state == "before", done
+        if done.ended == "finished":
+            assert state == "after", done
+        found.add((done.ended, state))
         go_on(path.parent)
-        if len(run.events) < number:
+        if len(done.events) < number:
             break
         examined("file calls struck", 1)
     assert ("finished", "after") in found
@@ -248,15 +247,15 @@ def test_threads_may_share_a_store(tmp_path: Path):
 def test_a_reader_never_sees_half_a_record(tmp_path: Path):
     """While another process appends, truncates nothing and hurries: each line is whole at each moment."""
     store = FileStore(tmp_path)
-    writer = Writer(tmp_path, "file", "a", 300)
-    writer.wait_until_ready()
-    writer.go()
+    writer = start_writer(tmp_path, "file", "a", 300)
+    writer.hear()
+    writer.tell(b"go")
     lengths = []
     while writer.running:
         records = store.read(SESSION)
         assert records.lines == [record("a", n, n) for n in range(records.length)]
         lengths.append(records.length)
-    assert (lengths, writer.conflicts()) == (sorted(lengths), 0)
+    assert (lengths, conflicts(writer)) == (sorted(lengths), 0)
     assert store.read(SESSION).length == 300
 
 

@@ -24,7 +24,7 @@ from minagent import (
 )
 from minagent.errors import AppendUnknown, Conflict
 from minagent.lab.example import SESSION
-from minagent.lab.writers import Writer, append_all
+from minagent.lab.writers import append_all, conflicts, start_writer
 from minagent.stores import sql
 
 ONE, TWO = b'{"n":1}', b'{"n":2}'
@@ -237,18 +237,18 @@ def test_a_thread_waits_for_the_append_of_another(path: Path, action: Callable[[
 def test_threads_share_a_store_and_processes_the_file(path: Path):
     """Each appends, and tries again after a conflict: nothing is lost."""
     store = SqliteStore(path)
-    processes = [Writer(path.parent, "sqlite", name, 50) for name in "ab"]
+    processes = [start_writer(path.parent, "sqlite", name, 50) for name in "ab"]
     for process in processes:
-        process.wait_until_ready()
+        process.hear()
     threads = [threading.Thread(target=append_all, args=(store, name, 50)) for name in "cde"]
     for process in processes:
-        process.go()
+        process.tell(b"go")
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     for process in processes:
-        process.conflicts()  # waits, and raises if it failed
+        conflicts(process)  # waits, and raises if it failed
     lines = store.read(SESSION).lines
     assert [json.loads(line)["number"] for line in lines] == list(range(250))
 

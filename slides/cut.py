@@ -11,10 +11,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from minagent.lab.environment import notebook_packages
-
-with notebook_packages():
-    from nbconvert.preprocessors import Preprocessor
+from nbconvert.preprocessors import Preprocessor
 
 SCREEN = 720
 """The height of a slide, in pixels of reveal.js."""

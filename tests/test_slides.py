@@ -7,7 +7,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from minagent.lab.slides import Slides
+from slides.cut import Slides
 from tests.notebook_rules import source
 from tests.store_notebooks import NOTEBOOKS
 

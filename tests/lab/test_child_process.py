@@ -1,0 +1,131 @@
+"""A child process: told and heard, stopped and woken, killed, and never left behind."""
+
+import gc
+import os
+import signal
+import tempfile
+
+import pytest
+
+from minagent.lab import child_process
+from minagent.lab.child_process import Child, start
+from tests.conftest import in_process_table
+
+CHILDREN = "tests.lab.children"
+
+
+def repeater(*words: str) -> Child:
+    """Start a child that says each word when it is told something."""
+    return start(CHILDREN, "repeat", *words)
+
+
+def test_a_line_each_way():
+    """Until it has no more to say; its end is an empty line and a code."""
+    child = repeater('"a"', "b")
+    for expected in (b'"\\"a\\""', b'"b"', b""):
+        child.tell(b"go")
+        assert child.hear() == expected
+    assert (child.wait(), child.running) == (0, False)
+
+
+def test_a_killed_child_is_gone_from_the_process_table():
+    """Its code is minus the signal's number; telling it something is no error, and hearing from it is its end."""
+    child = repeater("a")
+    assert child.running
+    assert in_process_table(child.pid)
+    child.kill()
+    assert not in_process_table(child.pid)
+    assert child.wait() == -signal.SIGKILL
+
+
+def test_a_child_that_somebody_else_kills():
+    """From a terminal."""
+    child = repeater("a")
+    os.kill(child.pid, signal.SIGKILL)
+    child.tell(b"go")
+    assert child.hear() == b""
+    assert child.wait() == -signal.SIGKILL
+
+
+def test_a_stopped_child_goes_on_where_it_was():
+    """SIGSTOP and SIGCONT."""
+    child = repeater("a")
+    child.stop()
+    child.tell(b"go")
+    assert child.running
+    child.wake()
+    assert child.hear() == b'"a"'
+    assert child.wait() == 0
+
+
+def test_a_child_that_is_dropped_is_killed():
+    """A cell is run twice: the first one's child is gone."""
+    child = repeater("a")
+    pid = child.pid
+    del child
+    gc.collect()
+    assert not in_process_table(pid)
+
+
+def test_what_a_child_says_on_standard_error_is_kept():
+    """However much it is: a pipe that nobody reads would fill up."""
+    with tempfile.TemporaryFile() as complaints:
+        child = start(CHILDREN, "talk", complaints=complaints)
+        assert (child.hear(), child.wait()) == (b'"done"', 0)
+        assert complaints.seek(0, os.SEEK_END) >= 1_000_000
+
+
+def test_a_child_that_raises_says_so():
+    """As a program does."""
+    with tempfile.TemporaryFile() as complaints:
+        assert start(CHILDREN, "fail", complaints=complaints).wait() == 1
+        complaints.seek(0)
+        assert complaints.read().rstrip().endswith(b"ValueError: on purpose")
+
+
+def interrupt(*_: object) -> None:
+    """Do what the Interrupt button does."""
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("waiting", [Child.hear, Child.wait], ids=["hearing", "waiting"])
+def test_after_an_interrupt_the_next_answer_is_the_right_one(waiting: object):
+    """The answer to the order that was interrupted may still come; it is passed over."""
+    child = repeater("a")
+    signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    with pytest.raises(KeyboardInterrupt):
+        waiting(child)  # type: ignore[operator]
+    child.kill()
+    assert not in_process_table(child.pid)
+    other = repeater("b")
+    other.tell(b"go")
+    assert (other.hear(), other.wait()) == (b'"b"', 0)
+
+
+def test_a_launcher_that_dies_is_told_and_followed_by_another():
+    """Whoever has killed it. Its children can still be killed."""
+    child = repeater("a")
+    launcher = child_process._launcher(os.getpid())
+    launcher._process.kill()
+    launcher._process.wait()
+    with pytest.raises(RuntimeError, match="the process that starts others is dead"):
+        repeater("b")
+    child.kill()
+    child = repeater("c")
+    child.tell(b"go")
+    assert child.hear() == b'"c"'
+
+
+@pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
+def test_a_fork_has_a_launcher_of_its_own():
+    """Two processes that share one would take each other's answers."""
+    child = repeater("a")
+    fork = os.fork()
+    if fork == 0:
+        other = repeater("b")
+        other.tell(b"go")
+        os._exit(0 if other.hear() == b'"b"' else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(fork, 0)[1]) == 0
+    child.tell(b"go")
+    assert child.hear() == b'"a"'
