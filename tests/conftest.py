@@ -1,9 +1,13 @@
 """What the tests share: the example run, and the rule that nothing is skipped where NO_SKIPS is set (in CI)."""
 
+import contextlib
+import getpass
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,6 +28,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Count what the tests look at."""
     config.pluginmanager.register(Collector(config), "examined")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove the folder of pytest's temporary folders, which are gone by now."""
+    if not hasattr(config, "workerinput"):
+        with contextlib.suppress(OSError):  # another run has its own in it
+            Path(tempfile.gettempdir(), f"pytest-of-{getpass.getuser()}").rmdir()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
+    """Let two workers share the tests as `order` says."""
+    from tests.order import InOrder  # noqa: PLC0415 - xdist may be missing where one worker is enough
+
+    return InOrder(config, log)
 
 
 @pytest.fixture

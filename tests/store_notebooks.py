@@ -21,6 +21,8 @@ from tests.conftest import ROOT
 NOTEBOOKS = ROOT / "notebooks"
 WIDGET = "application/vnd.jupyter.widget-view+json"
 PNG = "image/png"
+PATIENCE = 180
+"""Seconds to wait for a kernel or a cell."""
 
 
 def all_notebooks() -> list[Path]:
@@ -32,7 +34,8 @@ def run(notebook: nbformat.NotebookNode, folder: Path) -> None:
     """Execute all cells in a fresh kernel; a kernel that dies raises DeadKernelError at once."""
     client = NotebookClient(
         notebook,
-        timeout=60,
+        timeout=PATIENCE,
+        startup_timeout=PATIENCE,
         coalesce_streams=True,
         store_widget_state=False,
         resources={"metadata": {"path": str(folder)}},

@@ -18,7 +18,7 @@ from minagent.lab.environment import notebook_packages
 with notebook_packages():
     from jupyter_client.manager import KernelManager
 
-PATIENCE = 60.0
+PATIENCE = 180.0
 """Seconds to wait for a kernel."""
 
 

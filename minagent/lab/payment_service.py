@@ -25,7 +25,7 @@ from minagent.lab.payments import Answer, Payments, Request, Send
 HERE = "127.0.0.1"
 LEDGER = "payments.db"
 Result = TypeVar("Result")
-TIMEOUT = 10.0
+TIMEOUT = 120.0
 """Seconds to wait for an answer."""
 
 

@@ -4,6 +4,7 @@ import gc
 import os
 import signal
 import tempfile
+from collections.abc import Callable
 
 import pytest
 
@@ -88,14 +89,19 @@ def interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("waiting", [Child.hear, Child.wait], ids=["hearing", "waiting"])
-def test_after_an_interrupt_the_next_answer_is_the_right_one(waiting: object):
-    """The answer to the order that was interrupted may still come; it is passed over."""
-    child = repeater("a")
+def interrupted(action: Callable[[], object]) -> None:
+    """Do something that lasts, and interrupt it."""
     signal.signal(signal.SIGALRM, interrupt)
     signal.setitimer(signal.ITIMER_REAL, 0.2)
+    action()
+
+
+@pytest.mark.parametrize("waiting", [Child.hear, Child.wait], ids=["hearing", "waiting"])
+def test_after_an_interrupt_the_next_answer_is_the_right_one(waiting: Callable[[Child], object]):
+    """The answer to the order that was interrupted may still come; it is passed over."""
+    child = repeater("a")
     with pytest.raises(KeyboardInterrupt):
-        waiting(child)  # type: ignore[operator]
+        interrupted(lambda: waiting(child))
     child.kill()
     assert not in_process_table(child.pid)
     other = repeater("b")

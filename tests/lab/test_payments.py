@@ -173,18 +173,18 @@ def test_a_service_that_does_not_start_says_so(tmp_path: Path):
 def test_a_service_ends_with_its_owner_however_that_ends(tmp_path: Path):
     """A kernel that is killed leaves no service behind."""
     program = (
-        "import sys, time; from pathlib import Path\n"
+        "import sys; from pathlib import Path\n"
         "from minagent.lab.payment_service import PaymentService\n"
         "service = PaymentService(Path(sys.argv[1]))\n"
-        "print(service.process.pid, flush=True); time.sleep(60)\n"
+        "print(service.process.pid, flush=True); sys.stdin.read()\n"
     )
     command = [sys.executable, "-c", program, str(tmp_path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as owner:
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as owner:
         assert owner.stdout is not None
         pid = int(owner.stdout.readline())
         assert in_process_table(pid)
         owner.kill()
-    for _ in range(100):
+    for _ in range(2400):
         if not in_process_table(pid):
             return
         time.sleep(0.05)

@@ -29,6 +29,7 @@ from minagent.lab.theory import executed_steps, lost_at_a_moment
 from minagent.lab.trials import CHECKPOINT, LEDGER, PATIENCE, SAVE_SECONDS, STEP_SECONDS, Life, crash_points, run_trial
 from tests.examined import Examined
 from tests.lab.failures import recorded_failures
+from tests.lab.test_child_process import interrupted
 
 
 @pytest.mark.parametrize("every", [2, 5, 10, 20, 37])
@@ -165,17 +166,10 @@ def test_an_error_in_a_trial_is_told():
 def test_an_interrupt_takes_the_process_with_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     """It writes to a folder that goes. The next trial is told of its own process."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    signal.signal(signal.SIGALRM, interrupt)
-    signal.setitimer(signal.ITIMER_REAL, 0.3)
     with pytest.raises(KeyboardInterrupt):
-        run_trial(EverySteps(1), 3000, [math.inf])
+        interrupted(lambda: run_trial(EverySteps(1), 3000, [math.inf]))
     assert list(tmp_path.iterdir()) == []
     assert run_trial(EverySteps(1), 2, [math.inf]).finished
-
-
-def interrupt(*_: object) -> None:
-    """Do what the Interrupt button does."""
-    raise KeyboardInterrupt
 
 
 def test_failures_at_random_do_not_end():

@@ -285,11 +285,11 @@ class _InPieces(MemoryStore):
             super().append(session_id, [record], expected_length + place)
             if session_id == "seen":  # the right moment
                 self.begun.set()
-                self.seen.wait(10)
+                self.seen.wait(120)
 
     def read(self, session_id: str, since: int = 0) -> Records:
         if session_id == "seen":
-            self.begun.wait(10)
+            self.begun.wait(120)
         records = super().read(session_id, since)
         if session_id == "seen":
             self.seen.set()
@@ -307,7 +307,7 @@ class _InTwoSteps(MemoryStore):
         there = self.read(session_id)
         check_append(records, expected_length, there.length)
         if session_id == "threads" and expected_length == 0:
-            self.moment.wait(10)
+            self.moment.wait(120)
         log = self._logs.setdefault(session_id, _Log())
         log.first, log.lines = there.first, [*there.lines, *records]
 

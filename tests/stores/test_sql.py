@@ -224,7 +224,7 @@ def test_a_thread_waits_for_the_append_of_another(path: Path, action: Callable[[
 
     def come_between() -> None:
         thread.start()
-        assert come.wait(60)
+        assert come.wait(120)
         assert not done
 
     store.connection = Meeting(store.connection, come_between)  # type: ignore[assignment]
