@@ -28,8 +28,13 @@ from minagent.errors import (
     MinagentError,
     ScriptExhausted,
 )
-from minagent.lease import Lease
-from minagent.log import SessionLog
+from minagent.log.lease import Lease
+from minagent.log.replay import ResumeReport
+from minagent.log.session_log import SessionLog
+from minagent.log.stores.file import FileStore
+from minagent.log.stores.memory import MemoryStore
+from minagent.log.stores.open_store import open_store
+from minagent.log.stores.sqlite import SqliteStore
 from minagent.messages import Message, Problem, ToolCall, pending_calls, problems
 from minagent.models import FakeModel, HistoryModel, Model, Reply, Usage
 from minagent.policy import (
@@ -43,13 +48,8 @@ from minagent.policy import (
     Unsaved,
     YoungDaly,
 )
-from minagent.replay import ResumeReport
 from minagent.runner import run_with_checkpoints, run_with_log
 from minagent.session import Session, validate
-from minagent.stores.file import FileStore
-from minagent.stores.memory import MemoryStore
-from minagent.stores.open_store import open_store
-from minagent.stores.sql import SqliteStore
 from minagent.tools import DidNotHappen, Happened, ToolRegistry, Unknown
 
 __all__ = [

@@ -9,10 +9,10 @@ from os import PathLike
 
 from minagent.agent import Agent, Step, step_once
 from minagent.checkpoint import save_checkpoint
-from minagent.log import SessionLog
+from minagent.log.records import State
+from minagent.log.session_log import SessionLog
 from minagent.models import Model, Reply
 from minagent.policy import EverySteps, Policy, Unsaved
-from minagent.records import State
 from minagent.session import Session
 
 

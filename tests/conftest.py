@@ -10,7 +10,7 @@ import pytest
 from minagent import Agent, FakeModel, FileStore, MemoryStore, Session, SqliteStore, Step, ToolRegistry, init_session
 from minagent.lab.example import SCRIPT, TASK, example_agent
 from minagent.lab.file_calls import Helper
-from minagent.stores.base import Store
+from minagent.log.stores.base import Store
 from tests.examined import PROPERTY, Collector, Examined
 from tests.skips import may_skip
 

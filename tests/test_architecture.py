@@ -18,15 +18,15 @@ MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
 LAYERS: list[set[str]] = [
     {"errors"},
     {"atomic", "plain_json"},
-    {"messages", "generations", "stores", "stores.base"},
-    {"stores.json_lines"},
+    {"messages", "generations", "log", "log.stores", "log.stores.base"},
+    {"log.stores.json_lines"},
     {"tools", "models", "session"},
     {"policy", "recording"},
     {"agent"},
-    {"document", "records", "stores.file", "stores.memory", "stores.sql"},
-    {"checkpoint", "entries", "replay", "stores.open_store"},
-    {"log"},
-    {"lease", "runner"},
+    {"document", "log.contract", "log.records", "log.stores.file", "log.stores.memory", "log.stores.sqlite"},
+    {"checkpoint", "log.new_records", "log.replay", "log.stores.open_store"},
+    {"log.session_log"},
+    {"log.lease", "runner"},
     {""},
     {"lab.child_process", "lab.environment"},
     {
@@ -41,7 +41,6 @@ LAYERS: list[set[str]] = [
         "lab.plots",
         "lab.protocols",
         "lab.slides",
-        "lab.store_contract",
     },
     {"lab.file_calls", "lab.lives", "lab.payment_service", "lab.request", "lab.session_checks", "lab.writers"},
     {"lab.damage_checks", "lab.interleavings", "lab.simulate", "lab.theory", "lab.variants"},
@@ -54,7 +53,7 @@ LAYERS: list[set[str]] = [
 ]
 """From the ground up. The root package is the empty name: it gathers the core, and only the lab imports it."""
 
-OTHER_STORES = {"lease", "stores.open_store", "stores.sql"}
+OTHER_STORES = {"log.lease", "log.contract", "log.stores.open_store", "log.stores.sqlite"}
 LAB_ONLY = {"ipywidgets", "jupyter_client", "matplotlib", "nbconvert", "numpy", "traitlets"}
 
 
@@ -160,7 +159,7 @@ def test_core_and_lab_can_be_read_in_an_evening():
     lab = {name_of(path) for path in MODULES if name_of(path).startswith("lab")}
     assert lines_of({name_of(path) for path in MODULES} - lab - OTHER_STORES - {""}) <= 1700
     assert lines_of(lab) <= 3900
-    assert lines_of(OTHER_STORES) <= 500
+    assert lines_of(OTHER_STORES) <= 700
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)

@@ -15,9 +15,9 @@ from typing import cast
 from minagent import LogDamaged, LogTooNew, Message, Session, SessionLog, Step, ToolCall
 from minagent.lab.damage import flip
 from minagent.lab.session_checks import begun, contents
-from minagent.lab.store_contract import Expectation, OpenStore, refuses
-from minagent.records import State
-from minagent.stores.base import Records, Store
+from minagent.log.contract import Expectation, OpenStore, refuses
+from minagent.log.records import State
+from minagent.log.stores.base import Records, Store
 
 Lines = list[bytes]
 Change = Callable[[Lines], Lines]

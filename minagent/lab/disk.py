@@ -9,9 +9,9 @@ from minagent.document import decode
 from minagent.generations import numbered
 from minagent.lab.example import SESSION
 from minagent.lab.phases import CHECKPOINT
+from minagent.log.records import State
+from minagent.log.stores.json_lines import whole
 from minagent.messages import ToolCall, open_calls
-from minagent.records import State
-from minagent.stores.json_lines import whole
 
 Verdict = Literal["good", "bad"]
 

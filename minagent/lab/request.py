@@ -42,7 +42,7 @@ from minagent import (
 )
 from minagent.lab.example import BEGAN, SESSION
 from minagent.lab.ledger import Ledger
-from minagent.stores.base import Store
+from minagent.log.stores.base import Store
 
 Rule = Literal["last write wins", "version", "lease"]
 Ending = Literal["done", "conflict", "lease lost", "turned away"]

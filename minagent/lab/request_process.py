@@ -18,8 +18,8 @@ from typing import IO, cast
 from minagent.lab.child_process import kill_and_wait, say, send, start, wait_for_parent
 from minagent.lab.interleavings import Outcome, meeting
 from minagent.lab.request import Ending, Place, Request, Rule
+from minagent.log.stores.open_store import open_store
 from minagent.plain_json import parse
-from minagent.stores.open_store import open_store
 
 
 class InProcess:

@@ -26,7 +26,7 @@ from minagent.atomic import replace_atomically
 from minagent.errors import Conflict
 from minagent.lab.child_process import kill_and_wait, send, start
 from minagent.lab.example import SESSION
-from minagent.stores.base import Records
+from minagent.log.stores.base import Records
 
 
 class Log(Protocol):

@@ -30,10 +30,10 @@ from minagent import (
     save_checkpoint,
     step_once,
 )
-from minagent.log import SessionLog
+from minagent.log.session_log import SessionLog
+from minagent.log.stores.base import Store
+from minagent.log.stores.file import FileStore
 from minagent.plain_json import canonical
-from minagent.stores.base import Store
-from minagent.stores.file import FileStore
 
 HISTORIES = (10, 100, 1_000, 10_000)
 SAMPLES = 60

@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from minagent import records, replay
 from minagent.errors import InvalidValue, LogDamaged, LogTooNew
 from minagent.lab.check_store import Row, Table, check_store
+from minagent.log import records, replay
+from minagent.log.records import Record
+from minagent.log.stores.base import KEPT, Records, Store, check_append
+from minagent.log.stores.file import FileStore
+from minagent.log.stores.memory import MemoryStore
 from minagent.plain_json import parse
-from minagent.records import Record
-from minagent.stores.base import KEPT, Records, Store, check_append
-from minagent.stores.file import FileStore
-from minagent.stores.memory import MemoryStore
-from tests.stores.broken import BROKEN, UNNUMBERED, Opener, file, memory, of_one_thread, sqlite
+from tests.log.stores.broken import BROKEN, UNNUMBERED, Opener, file, memory, of_one_thread, sqlite
 
 
 def checked(opener: Opener, folder: Path) -> Table:
@@ -129,7 +129,7 @@ def test_a_log_that_is_resumed_otherwise_each_time_is_red(monkeypatch: pytest.Mo
         state.session.metadata = {"resumed": next(times)}
         return state, report
 
-    monkeypatch.setattr("minagent.log.load", counting)
+    monkeypatch.setattr("minagent.log.session_log.load", counting)
     assert "idempotent" in red(check_store(MemoryStore()))
 
 

@@ -16,7 +16,7 @@ from minagent import (
     SessionLog,
 )
 from minagent.errors import AppendUnknown
-from minagent.stores.base import Store
+from minagent.log.stores.base import Store
 from tests.conftest import ROOT
 
 WHEN = "2026-01-01T00:00:00Z"

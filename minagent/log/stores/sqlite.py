@@ -22,7 +22,7 @@ from itertools import accumulate
 from os import PathLike
 
 from minagent.errors import AppendUnknown
-from minagent.stores.base import KEPT, Records, check_append
+from minagent.log.stores.base import KEPT, Records, check_append
 
 TABLES = (
     """CREATE TABLE IF NOT EXISTS sessions

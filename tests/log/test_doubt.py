@@ -26,8 +26,8 @@ from minagent import (
     step_once,
 )
 from minagent.errors import Conflict
+from minagent.log.records import NO_DIGEST, Record, State, apply
 from minagent.recording import INTERRUPTED
-from minagent.records import NO_DIGEST, Record, State, apply
 from minagent.tools import Reconcile
 
 WHEN = "2026-01-01T00:00:00Z"

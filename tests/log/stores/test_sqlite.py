@@ -25,7 +25,7 @@ from minagent import (
 from minagent.errors import AppendUnknown, Conflict
 from minagent.lab.example import SESSION
 from minagent.lab.writers import Writer, append_all
-from minagent.stores import sql
+from minagent.log.stores import sqlite
 
 ONE, TWO = b'{"n":1}', b'{"n":2}'
 
@@ -103,7 +103,7 @@ def test_a_database_that_is_locked_too_long_is_an_error(path: Path, monkeypatch:
     """Nothing was added; readers do not wait at all."""
     holder = SqliteStore(path)
     holder.append("demo", [ONE], 0)
-    monkeypatch.setattr(sql, "PATIENCE", 0.05)
+    monkeypatch.setattr(sqlite, "PATIENCE", 0.05)
     other = SqliteStore(path)
     with holder.effect():
         assert other.read("demo").lines == [ONE]
@@ -145,7 +145,7 @@ def test_a_new_database_that_stays_locked_is_an_error(path: Path, monkeypatch: p
     """Whoever opens it waits as long as for any other transaction."""
     first = sqlite3.connect(path, isolation_level=None)
     first.execute("BEGIN IMMEDIATE")
-    monkeypatch.setattr(sql, "PATIENCE", 0.05)
+    monkeypatch.setattr(sqlite, "PATIENCE", 0.05)
     with pytest.raises(OSError, match="locked"):
         SqliteStore(path)
 
@@ -168,7 +168,7 @@ class Meeting:
 
 def test_whoever_has_read_the_length_is_the_next_to_write(path: Path, monkeypatch: pytest.MonkeyPatch):
     """Another process comes between the read and the insert of an append: it is he who waits, and who conflicts."""
-    monkeypatch.setattr(sql, "PATIENCE", 0)
+    monkeypatch.setattr(sqlite, "PATIENCE", 0)
     store, other = SqliteStore(path), SqliteStore(path)
 
     def come_between() -> None:

@@ -6,8 +6,8 @@ Source: chapters 7.3.6 and 7.3.8.
 from dataclasses import dataclass
 
 from minagent.errors import InvalidValue, LogDamaged, LogError, LogMissing
-from minagent.records import NO_DIGEST, State, apply, decode, decode_state, restore
-from minagent.stores.base import Store
+from minagent.log.records import NO_DIGEST, State, apply, decode, decode_state, restore
+from minagent.log.stores.base import Store
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ Source: chapter 7.3.9.
 from collections.abc import Callable
 
 from minagent.errors import InvalidValue
-from minagent.stores.base import Store
-from minagent.stores.file import FileStore
-from minagent.stores.memory import MemoryStore
-from minagent.stores.sql import SqliteStore
+from minagent.log.stores.base import Store
+from minagent.log.stores.file import FileStore
+from minagent.log.stores.memory import MemoryStore
+from minagent.log.stores.sqlite import SqliteStore
 
 PERSISTENT: dict[str, Callable[[str], Store]] = {"file": FileStore, "sqlite": SqliteStore}
 

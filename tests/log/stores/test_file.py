@@ -14,7 +14,7 @@ from minagent.errors import AppendUnknown, Conflict, LogDamaged
 from minagent.lab.example import SESSION
 from minagent.lab.file_calls import NO_STRIKE, Ended, Fault, Helper, Strike
 from minagent.lab.writers import Writer, append_all, record
-from minagent.stores.file import FileStore, _Open
+from minagent.log.stores.file import FileStore, _Open
 from tests.examined import Examined
 
 OLD, NEW = [b'{"n":1}', b'{"n":2}'], [b'{"n":3}', '{"n":"四"}'.encode() * 40]
@@ -269,7 +269,7 @@ def test_two_interrupts_leave_the_lock_to_the_next(tmp_path: Path, monkeypatch: 
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("minagent.stores.file.append_or_undo", interrupt)
+        patched.setattr("minagent.log.stores.file.append_or_undo", interrupt)
         patched.setattr(_Open, "close_log", interrupt)
         with pytest.raises(KeyboardInterrupt):
             store.append("demo", [b"2"], 1)

@@ -8,8 +8,8 @@ import pytest
 from minagent import Message, Session, Step, ToolCall
 from minagent.errors import InvalidValue, LogDamaged, LogTooNew
 from minagent.lab.damage import cuts, flips
+from minagent.log.records import NO_DIGEST, Record, State, apply, decode, encode, restore
 from minagent.plain_json import compact
-from minagent.records import NO_DIGEST, Record, State, apply, decode, encode, restore
 from tests.examined import Examined
 
 RECORD = Record(1, "message", "w1", {"message": {"role": "tool", "content": "五", "tool_call_id": "c1"}})

@@ -18,13 +18,13 @@ import copy
 from typing import Any
 
 from minagent.document import check_cursor
-from minagent.entries import Entry, entries_for_news, entries_for_verdict
 from minagent.errors import Conflict, InvalidValue, LeaseLost, LogError
+from minagent.log.new_records import Entry, entries_for_news, entries_for_verdict
+from minagent.log.records import Record, State, apply, encode, encode_state, is_good
+from minagent.log.replay import ResumeReport, load
+from minagent.log.stores.base import KEPT, Store
 from minagent.messages import newest_turn
-from minagent.records import Record, State, apply, encode, encode_state, is_good
-from minagent.replay import ResumeReport, load
 from minagent.session import Session
-from minagent.stores.base import KEPT, Store
 from minagent.tools import Verdict
 
 

@@ -24,8 +24,8 @@ import time
 from collections.abc import Callable
 
 from minagent.errors import Conflict, LeaseLost
-from minagent.log import SessionLog
-from minagent.records import check_lease_seconds
+from minagent.log.records import check_lease_seconds
+from minagent.log.session_log import SessionLog
 
 
 class Lease:

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from minagent.lab.store_contract import CHECKS, trials
-from minagent.stores.file import FileStore
-from minagent.stores.json_lines import header
-from tests.stores.broken import BROKEN, Opener, file, memory, sqlite
+from minagent.log.contract import CHECKS, trials
+from minagent.log.stores.file import FileStore
+from minagent.log.stores.json_lines import header
+from tests.log.stores.broken import BROKEN, Opener, file, memory, sqlite
 
 
 def failed(number: int, opener: Opener, folder: Path) -> list[str]:

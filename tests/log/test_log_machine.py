@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from minagent import Message, Session
-from minagent.log import SessionLog
-from minagent.stores.file import FileStore
+from minagent.log.session_log import SessionLog
+from minagent.log.stores.file import FileStore
 
 
 class LogMachine(RuleBasedStateMachine):

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from minagent.errors import Conflict
 from minagent.lab.session_checks import WRITERS
-from minagent.lab.store_contract import OpenStore
+from minagent.log.contract import OpenStore
+from minagent.log.stores.base import KEPT, Records, check_append
+from minagent.log.stores.file import FileStore, _Open
+from minagent.log.stores.memory import MemoryStore, _Log
+from minagent.log.stores.sqlite import SqliteStore
 from minagent.plain_json import parse
-from minagent.stores.base import KEPT, Records, check_append
-from minagent.stores.file import FileStore, _Open
-from minagent.stores.memory import MemoryStore, _Log
-from minagent.stores.sql import SqliteStore
 
 Opener = Callable[[Path], OpenStore]
 

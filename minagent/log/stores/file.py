@@ -28,8 +28,8 @@ from typing import TypeVar
 
 from minagent.atomic import append_or_undo, make_folder, replace_atomically
 from minagent.errors import Conflict, InvalidValue
-from minagent.stores.base import KEPT, Records, check_append
-from minagent.stores.json_lines import batch, first_number, header, read_header, records_of, whole
+from minagent.log.stores.base import KEPT, Records, check_append
+from minagent.log.stores.json_lines import batch, first_number, header, read_header, records_of, whole
 
 PLAIN = frozenset((string.ascii_lowercase + string.digits + "-_").encode())
 """Bytes of an id that stand for themselves in a file name. Capitals do not: on some disks A and a are one name."""

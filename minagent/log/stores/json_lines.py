@@ -16,8 +16,8 @@ from itertools import accumulate
 from typing import Any
 
 from minagent.errors import InvalidValue, LogDamaged
+from minagent.log.stores.base import Records
 from minagent.plain_json import canonical, parse, require, require_keys
-from minagent.stores.base import Records
 
 
 def header(session_id: str, first: int) -> bytes:

@@ -22,13 +22,13 @@ from minagent import (
 from minagent.errors import AppendUnknown, Conflict, LogDamaged, LogMissing
 from minagent.lab.damage import flip
 from minagent.lab.example import EXAMPLES, Example
-from minagent.log import SessionLog
-from minagent.records import State
-from minagent.replay import load
-from minagent.stores.base import Records, Store
-from minagent.stores.file import FileStore
-from minagent.stores.json_lines import records_of
-from minagent.stores.memory import MemoryStore
+from minagent.log.records import State
+from minagent.log.replay import load
+from minagent.log.session_log import SessionLog
+from minagent.log.stores.base import Records, Store
+from minagent.log.stores.file import FileStore
+from minagent.log.stores.json_lines import records_of
+from minagent.log.stores.memory import MemoryStore
 from tests.examined import Examined
 
 ERRAND = EXAMPLES["errand"]

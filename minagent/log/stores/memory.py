@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from minagent.stores.base import KEPT, Records, check_append
+from minagent.log.stores.base import KEPT, Records, check_append
 
 
 @dataclass

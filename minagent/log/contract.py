@@ -1,4 +1,4 @@
-"""The promises of `minagent.stores.base`, one check a number. Every store has to keep them all.
+"""The promises of `minagent.log.stores.base`, one check a number. Every store has to keep them all.
 
 A check gets a store and a function that opens the same place once more, as another process would. It yields what it
 expects, in a few words, and whether it holds. What begins with "reopened" is of two objects: for a store that cannot be
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 from minagent.errors import Conflict, InvalidValue
-from minagent.stores.base import KEPT, Store
+from minagent.log.stores.base import KEPT, Store
 
 OpenStore = Callable[[], Store]
 Expectation = tuple[str, bool]

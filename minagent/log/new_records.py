@@ -10,10 +10,10 @@ from typing import Any
 
 from minagent.document import check_cursor
 from minagent.errors import InvalidValue
+from minagent.log.records import Kind, State
 from minagent.messages import Message, check_message, check_sequence, newest_turn
 from minagent.plain_json import canonical, check_storable, require
 from minagent.recording import INTERRUPTED
-from minagent.records import Kind, State
 from minagent.session import Session
 from minagent.tools import DidNotHappen, Happened, Unknown, Verdict
 

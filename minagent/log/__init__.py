@@ -1,0 +1,1 @@
+"""The second floor: a session as an append-only log of records."""
