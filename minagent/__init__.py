@@ -28,8 +28,10 @@ from minagent.errors import (
     MinagentError,
     ScriptExhausted,
 )
+from minagent.log.doubt import DidNotHappen, Happened, Unknown
 from minagent.log.lease import Lease
 from minagent.log.replay import ResumeReport
+from minagent.log.runner import run_with_log
 from minagent.log.session_log import SessionLog
 from minagent.log.stores.file import FileStore
 from minagent.log.stores.memory import MemoryStore
@@ -48,9 +50,9 @@ from minagent.policy import (
     Unsaved,
     YoungDaly,
 )
-from minagent.runner import run_with_checkpoints, run_with_log
+from minagent.runner import run_with_checkpoints
 from minagent.session import Session, validate
-from minagent.tools import DidNotHappen, Happened, ToolRegistry, Unknown
+from minagent.tools import ToolRegistry
 
 __all__ = [
     "Agent",

@@ -1,16 +1,14 @@
-"""Run a session to its end, saving on the way. Thin shells around `step_once`.
+"""Run a session to its end, saving on the way. A thin shell around `step_once`.
 
-Source: chapters 7.3.6 and 7.3.8.
+Source: chapter 7.3.8.
 """
 
 import time
 from collections.abc import Callable
 from os import PathLike
 
-from minagent.agent import Agent, Step, step_once
+from minagent.agent import Agent, NotRecorded, Step, step_once
 from minagent.checkpoint import save_checkpoint
-from minagent.log.records import State
-from minagent.log.session_log import SessionLog
 from minagent.models import Model, Reply
 from minagent.policy import EverySteps, Policy, Unsaved
 from minagent.session import Session
@@ -34,50 +32,43 @@ def run_with_checkpoints(
         ValueError: `every` is no policy and no whole number of at least 1.
     """
     policy = every if isinstance(every, Policy) else EverySteps(every)
-    unsaved = Unsaved()
-    saved_at = 0.0
-
-    def save() -> None:
-        nonlocal unsaved, saved_at
-        begun = clock()
-        save_checkpoint(path, session, model, steps)
-        saved_at = clock()
-        unsaved = Unsaved(save_seconds=max(0.0, saved_at - begun))  # a clock may be set back
-
-    def due() -> bool:
-        unsaved.seconds = max(0.0, clock() - saved_at)
-        return policy.due(unsaved)
-
-    def before_tools(reply: Reply) -> None:
-        unsaved.tokens += reply.usage.input_tokens + reply.usage.output_tokens
-        unsaved.about_to_run = agent.registry.effects(reply.message.tool_calls)
-        if due():
-            save()
-
-    save()  # whoever dies in the first step has something to come back to
+    saver = _Saver(agent, model, steps, path, policy, clock)
+    saver.save(session)  # whoever dies in the first step has something to come back to
     while not session.answered:
-        status = step_once(agent, session, model, steps, before_tools)
-        unsaved.steps += 1
-        unsaved.about_to_run = ()
-        if status == "done" or due():
-            save()
+        status = step_once(agent, session, model, steps, saver)
+        saver.unsaved.steps += 1
+        if status == "done" or saver.is_due():
+            saver.save(session)
 
 
-def run_with_log(agent: Agent, log: SessionLog, model: Model) -> State:
-    """Go on from what the log holds until the session is answered, and return what it holds then.
+class _Saver(NotRecorded):
+    """Saves when the policy says so; as a Recorder it hears of an answer before the tools run."""
 
-    Raises:
-        InDoubt: a tool may have run, and nobody knows: see `SessionLog.resolve`, then call this again.
-        Whatever `step_once` raises. What has come to its end is in the log, and calling this again goes on from there.
-    """
-    state = log.state
-    session, model.cursor, steps = state.session, state.model_cursor, state.steps
-    while not session.answered:
-        try:
-            step_once(agent, session, model, steps, log=log)
-        except OSError:
-            # The disk was full for a moment, perhaps. What a tool has said must not be forgotten with this session.
-            log.record(session, model.cursor)
-            raise
-        log.compact_if_grown()
-    return log.state
+    def __init__(
+        self, agent: Agent, model: Model, steps: list[Step], path: str | PathLike[str], policy: Policy,
+        clock: Callable[[], float],
+    ) -> None:  # fmt: skip
+        self._agent, self._model, self._steps, self._path = agent, model, steps, path
+        self._policy, self._clock = policy, clock
+        self.unsaved, self._saved_at = Unsaved(), 0.0
+
+    def answered(self, session: Session, model_cursor: int | None, reply: Reply) -> None:  # noqa: ARG002
+        """Save the answer, if that is due before its tools run."""
+        if reply.message.tool_calls:
+            self.unsaved.tokens += reply.usage.input_tokens + reply.usage.output_tokens
+            self.unsaved.about_to_run = self._agent.registry.effects(reply.message.tool_calls)
+            if self.is_due():
+                self.save(session)
+            self.unsaved.about_to_run = ()
+
+    def is_due(self) -> bool:
+        """Ask the policy."""
+        self.unsaved.seconds = max(0.0, self._clock() - self._saved_at)  # a clock may be set back
+        return self._policy.due(self.unsaved)
+
+    def save(self, session: Session) -> None:
+        """Save, and begin to count again."""
+        begun = self._clock()
+        save_checkpoint(self._path, session, self._model, self._steps)
+        self._saved_at = self._clock()
+        self.unsaved = Unsaved(save_seconds=max(0.0, self._saved_at - begun))

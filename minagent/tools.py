@@ -11,11 +11,7 @@ when a call has to be made again after a crash, and no other call ever has it. (
 then it is None.)
 
 After a crash, a non_idempotent tool may or may not have run. Some can be asked: `reconcile` is a function that gets the
-key, and looks. It returns a *verdict*:
-
-    Happened("charged 26")   it ran, and this is its result
-    DidNotHappen()           it did not run
-    Unknown()                it cannot tell
+key, looks, and returns a verdict (see `minagent.log.doubt`).
 
 Source: chapters 7.1, 7.3.1 and 7.3.6.
 """
@@ -42,25 +38,8 @@ KEY = "idempotency_key"
 """The name of the parameter that takes the key of a call."""
 
 
-@dataclass(frozen=True)
-class Happened:
-    """A verdict on a call in doubt: its tool had its effect."""
-
-    result: str
-
-
-@dataclass(frozen=True)
-class DidNotHappen:
-    """A verdict on a call in doubt: its tool had no effect, and will have none unless it is run."""
-
-
-@dataclass(frozen=True)
-class Unknown:
-    """A verdict on a call in doubt: nobody can tell."""
-
-
-Verdict = Happened | DidNotHappen | Unknown
-Reconcile = Callable[[str], Verdict]
+Reconcile = Callable[[str], object]
+"""Tells, by the key of a call, whether it has happened: with a verdict of `minagent.log`."""
 
 
 @dataclass(frozen=True)

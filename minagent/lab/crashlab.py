@@ -24,7 +24,7 @@ from minagent.lab.ledger import Ledger
 from minagent.lab.phases import CHECKPOINT, DOING, LEDGER, Phase, Recording, Report
 from minagent.lab.score import Score, Tally, phases_of
 from minagent.lab.worker import Worker, WorkerDied
-from minagent.tools import Verdict
+from minagent.log.doubt import Verdict
 
 State = Literal["ready", "running", "in doubt", "dead", "done"]
 

@@ -27,8 +27,8 @@ from http import HTTPStatus
 from typing import Any
 
 from minagent import DidNotHappen, EffectUnknown, Happened, Unknown
+from minagent.log.doubt import Verdict
 from minagent.plain_json import canonical
-from minagent.tools import Verdict
 
 KEPT_HOURS = 24
 LONGEST_KEY = 255

@@ -49,7 +49,7 @@ class Report:
     step: int
     """The step it is in, counted from 0."""
     messages: int
-    """How many messages its session holds. Those of the step under way are not among them, unless they are saved."""
+    """How many messages its session holds."""
     cursor: int | None
     trace: list[str]
     """The kinds of the steps taken so far."""

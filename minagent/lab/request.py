@@ -40,6 +40,7 @@ from minagent import (
     save_checkpoint,
     step_once,
 )
+from minagent.agent import NOT_RECORDED, Recorder
 from minagent.lab.example import BEGAN, SESSION
 from minagent.lab.ledger import Ledger
 from minagent.log.stores.base import Store
@@ -141,7 +142,7 @@ class Request:
     def _with_checkpoint(self) -> Ending:
         self.about_to("read")
         checkpoint, _ = recover_checkpoint(self.place.checkpoint)
-        self._take_turn(checkpoint.session, checkpoint.steps, None)
+        self._take_turn(checkpoint.session, checkpoint.steps, NOT_RECORDED)
         self.about_to("save")
         save_checkpoint(self.place.checkpoint, checkpoint.session, self.model, checkpoint.steps)
         return "done"
@@ -161,13 +162,13 @@ class Request:
                 lease.release()
         return "done"
 
-    def _take_turn(self, session: Session, steps: list[Step], log: SessionLog | None) -> None:
+    def _take_turn(self, session: Session, steps: list[Step], log: Recorder) -> None:
         if session.messages[-1].role != "system" and not session.answered:
             self._answer(session, steps, log)  # what another has begun
         add_question(session, steps, question(self.customer))
         self._answer(session, steps, log)
 
-    def _answer(self, session: Session, steps: list[Step], log: SessionLog | None) -> None:
+    def _answer(self, session: Session, steps: list[Step], log: Recorder) -> None:
         while not session.answered:
             step_once(self.agent, session, self.model, steps, log=log)
 

@@ -8,14 +8,14 @@ Source: chapter 7.3.6.
 
 from typing import Any
 
+from minagent.agent import INTERRUPTED
 from minagent.document import check_cursor
 from minagent.errors import InvalidValue
+from minagent.log.doubt import DidNotHappen, Happened, Unknown, Verdict
 from minagent.log.records import Kind, State
 from minagent.messages import Message, check_message, check_sequence, newest_turn
 from minagent.plain_json import canonical, check_storable, require
-from minagent.recording import INTERRUPTED
 from minagent.session import Session
-from minagent.tools import DidNotHappen, Happened, Unknown, Verdict
 
 Entry = tuple[Kind, dict[str, Any]]
 """A record to be: its kind and its body."""

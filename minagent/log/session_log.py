@@ -19,13 +19,15 @@ from typing import Any
 
 from minagent.document import check_cursor
 from minagent.errors import Conflict, InvalidValue, LeaseLost, LogError
+from minagent.log.doubt import Verdict, settled
 from minagent.log.new_records import Entry, entries_for_news, entries_for_verdict
 from minagent.log.records import Record, State, apply, encode, encode_state, is_good
 from minagent.log.replay import ResumeReport, load
 from minagent.log.stores.base import KEPT, Store
-from minagent.messages import newest_turn
+from minagent.messages import ToolCall, newest_turn
+from minagent.models import Reply
 from minagent.session import Session
-from minagent.tools import Verdict
+from minagent.tools import ToolRegistry
 
 
 class SessionLog:
@@ -146,6 +148,21 @@ class SessionLog:
         key = f"{self._current().incarnation}-{asker}-{call}"
         self.append(*self._news(session, model_cursor), ("intent", {"call": call, "key": key}))
         return key
+
+    def answered(self, session: Session, model_cursor: int | None, reply: Reply) -> None:
+        """Append a plain answer; one that calls tools is appended with the first intent. Raise as `record` does."""
+        if not reply.message.tool_calls:
+            self.record(session, model_cursor)
+
+    def run(self, tools: ToolRegistry, session: Session, cursor: int | None, index: int, call: ToolCall) -> str:
+        """Run a call, or find out what became of it; its result is appended with what comes next. Raise InDoubt, too."""
+        key = self._current().in_doubt.get(index)
+        if key is not None and (result := settled(tools, call, key)) is not None:
+            return result
+        if tools.effects((call,)) == ("read_only",):
+            self.record(session, cursor)
+            return tools.call(call)
+        return tools.call(call, self.record_intent(session, cursor, index))
 
     def in_doubt(self) -> dict[int, str]:
         """Return the calls of the newest message of which an intent is all that is known: index and key."""

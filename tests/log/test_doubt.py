@@ -25,9 +25,9 @@ from minagent import (
     run_with_log,
     step_once,
 )
+from minagent.agent import INTERRUPTED
 from minagent.errors import Conflict
 from minagent.log.records import NO_DIGEST, Record, State, apply
-from minagent.recording import INTERRUPTED
 from minagent.tools import Reconcile
 
 WHEN = "2026-01-01T00:00:00Z"
@@ -370,20 +370,6 @@ def test_an_interrupt_in_a_tool_keeps_what_has_come_to_its_end():
     assert [message.role for message in state.session.messages] == ["system", "user", "assistant", "tool"]
     assert (state.session, state.steps) == (log.state.session, log.state.steps)
     assert (log.in_doubt(), world.model.cursor) == ({1: "i1-2-1"}, 1)
-
-
-def test_before_tools_still_has_its_say():
-    """Both hooks together: if it refuses, the step is undone, and nothing of it is in the log."""
-    world = World(calling("charge"), DONE)
-    log = world.begin()
-    state, before = log.state, log.state
-
-    def refuse(_: Any) -> None:
-        raise OSError(28, "No space left on device")
-
-    with pytest.raises(OSError, match="No space"):
-        step_once(world.agent, state.session, world.model, state.steps, refuse, log)
-    assert (state.session, state.steps, world.model.cursor, log.state) == (before.session, [], 0, before)
 
 
 @pytest.mark.parametrize("crashed", ["look", "mail"])
