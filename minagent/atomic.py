@@ -12,8 +12,6 @@ import os
 import tempfile
 from pathlib import Path
 
-from minagent.errors import AppendUnknown
-
 
 def replace_atomically(path: Path, data: bytes) -> None:
     """Write `data` to `path`, atomically and durably. Missing folders are made; only the owner may read the file.
@@ -36,25 +34,6 @@ def replace_atomically(path: Path, data: bytes) -> None:
             os.unlink(temporary)
         raise
     fsync_folder(path.parent)
-
-
-def append_or_undo(descriptor: int, data: bytes, end: int) -> None:
-    """Add `data` durably to an open file that ends at `end`, in append mode.
-
-    Raises:
-        OSError, KeyboardInterrupt, ...: nothing was added.
-        AppendUnknown: perhaps it was: neither writing nor cutting off came to a good end.
-    """
-    try:
-        write_all(descriptor, data)
-        os.fsync(descriptor)
-    except BaseException as error:
-        try:
-            os.ftruncate(descriptor, end)
-            os.fsync(descriptor)
-        except OSError:
-            raise AppendUnknown(f"an append failed, and so did undoing it: {error}") from error
-        raise
 
 
 def make_folder(folder: Path) -> None:

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from minagent import Agent, FakeModel, FileStore, MemoryStore, Session, SqliteStore, Step, ToolRegistry, init_session
+from minagent import Agent, FakeModel, Session, Step, ToolRegistry, init_session
 from minagent.lab.example import SCRIPT, TASK, example_agent
 from minagent.lab.file_calls import Helper
+from minagent.log import FileStore, MemoryStore, SqliteStore
 from minagent.log.stores.base import Store
 from tests.examined import PROPERTY, Collector, Examined
 from tests.skips import may_skip

@@ -12,7 +12,6 @@ from minagent import (
     InvalidMessages,
     InvalidValue,
     Message,
-    Reply,
     ScriptExhausted,
     Session,
     Step,
@@ -24,6 +23,7 @@ from minagent import (
 )
 from minagent.agent import NotRecorded
 from minagent.lab.example import ANSWER, SCRIPT, TASK
+from minagent.models import Reply
 
 
 def test_a_new_session_holds_instructions_and_question(agent: Agent):

@@ -19,7 +19,6 @@ from minagent import (
     Agent,
     CheckpointDamaged,
     CheckpointMissing,
-    CheckpointPassedOver,
     CheckpointTooNew,
     FakeModel,
     HistoryModel,
@@ -36,6 +35,7 @@ from minagent import (
 )
 from minagent.checkpoint import LoadReport, recover_checkpoint
 from minagent.document import VERSION, Checkpoint, compressed, decode, encode
+from minagent.errors import CheckpointPassedOver
 from minagent.lab.damage import flip
 from minagent.lab.example import SCRIPT
 from minagent.plain_json import canonical

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from minagent import EffectUnknown, InvalidValue, ToolCall, ToolRegistry, Unknown
+from minagent import EffectUnknown, InvalidValue, ToolCall, ToolRegistry
+from minagent.log import Unknown
 
 
 @pytest.fixture

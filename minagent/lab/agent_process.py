@@ -18,25 +18,15 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, cast
 
-from minagent import (
-    BeforeSideEffects,
-    Checkpoint,
-    FileStore,
-    InDoubt,
-    Reply,
-    Session,
-    SessionLog,
-    Unsaved,
-    pending_calls,
-    save_checkpoint,
-    step_once,
-)
+from minagent import BeforeSideEffects, Checkpoint, Session, Unsaved, pending_calls, save_checkpoint, step_once
 from minagent.agent import NOT_RECORDED, NotRecorded
 from minagent.lab.child_process import say, wait_for_parent
 from minagent.lab.crash_points import CrashPoints, die_at
 from minagent.lab.example import EXAMPLES, SESSION, Example, ExampleName
 from minagent.lab.ledger import Ledger
 from minagent.lab.phases import CHECKPOINT, INTERVAL, LEDGER, Phase, Recording, Report, WatchedModel, WatchedTools
+from minagent.log import FileStore, InDoubt, SessionLog
+from minagent.models import Reply
 from minagent.tools import Effect
 
 HALF = 2

@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from minagent import CheckpointError, FileStore, LogError, LogMissing, Session, SessionLog, recover_checkpoint
+from minagent import CheckpointError, Session, recover_checkpoint
 from minagent.document import decode
 from minagent.generations import numbered
 from minagent.lab.example import SESSION
 from minagent.lab.phases import CHECKPOINT
+from minagent.log import FileStore, LogError, LogMissing, SessionLog
 from minagent.log.records import State
 from minagent.log.stores.json_lines import whole
 from minagent.messages import ToolCall, open_calls

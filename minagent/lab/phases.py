@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from minagent import FakeModel, Message, Reply, ToolCall, ToolRegistry
+from minagent import FakeModel, Message, ToolCall, ToolRegistry
 from minagent.lab.ledger import Ledger
+from minagent.models import Reply
 
 Phase = Literal["model", "plan", "tool", "result", "save", "doubt"]
 DOING: dict[Phase, str] = {

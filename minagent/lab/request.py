@@ -25,13 +25,9 @@ from typing import Any, Literal
 
 from minagent import (
     Agent,
-    Conflict,
     HistoryModel,
-    Lease,
-    LeaseLost,
     Message,
     Session,
-    SessionLog,
     Step,
     ToolCall,
     ToolRegistry,
@@ -43,6 +39,7 @@ from minagent import (
 from minagent.agent import NOT_RECORDED, Recorder
 from minagent.lab.example import BEGAN, SESSION
 from minagent.lab.ledger import Ledger
+from minagent.log import Conflict, Lease, LeaseLost, SessionLog
 from minagent.log.stores.base import Store
 
 Rule = Literal["last write wins", "version", "lease"]

@@ -13,18 +13,10 @@ from typing import Any, Literal
 
 from minagent import (
     Agent,
-    DidNotHappen,
-    FileStore,
-    InDoubt,
     Message,
-    Reply,
     Session,
-    SessionLog,
-    SqliteStore,
     ToolCall,
     ToolRegistry,
-    Unknown,
-    Usage,
     init_session,
     recover_checkpoint,
     save_checkpoint,
@@ -35,7 +27,9 @@ from minagent.lab.crash_points import CrashPoints, WatchedDatabase
 from minagent.lab.example import BEGAN, SESSION
 from minagent.lab.ledger import Ledger
 from minagent.lab.payments import PaymentClient, Payments, Send
+from minagent.log import DidNotHappen, FileStore, InDoubt, SessionLog, SqliteStore, Unknown
 from minagent.log.doubt import Verdict
+from minagent.models import Reply, Usage
 from minagent.tools import Effect
 
 BILL = "bill.jsonl"

@@ -21,11 +21,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Protocol, cast
 
-from minagent import FileStore, SqliteStore
 from minagent.atomic import replace_atomically
-from minagent.errors import Conflict
 from minagent.lab.child_process import kill_and_wait, send, start
 from minagent.lab.example import SESSION
+from minagent.log import Conflict, FileStore, SqliteStore
 from minagent.log.stores.base import Records
 
 
@@ -52,7 +51,7 @@ class LastWriteWins:
 
     def read(self, session_id: str) -> Records:  # noqa: ARG002
         """Return what the last write left."""
-        return Records(0, self.path.read_bytes().splitlines() if self.path.exists() else [], [])
+        return Records(0, self.path.read_bytes().splitlines() if self.path.exists() else [])
 
 
 STORES: dict[str, Callable[[Path], Log]] = {

@@ -23,7 +23,7 @@ Source: chapter 7.3.6.
 
 from dataclasses import dataclass
 
-from minagent.errors import InDoubt
+from minagent.log.errors import InDoubt
 from minagent.messages import ToolCall
 from minagent.tools import Tool, ToolRegistry
 

@@ -23,7 +23,7 @@ Source: chapter 7.3.9; Gray and Cheriton, "Leases" (1989).
 import time
 from collections.abc import Callable
 
-from minagent.errors import Conflict, LeaseLost
+from minagent.log.errors import Conflict, LeaseLost
 from minagent.log.records import check_lease_seconds
 from minagent.log.session_log import SessionLog
 

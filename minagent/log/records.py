@@ -36,7 +36,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from minagent.agent import Step, final_step, tool_step
-from minagent.errors import InvalidValue, LogDamaged, LogTooNew
+from minagent.errors import InvalidValue
+from minagent.log.errors import LogDamaged, LogTooNew
 from minagent.messages import Message, newest_turn, open_calls
 from minagent.plain_json import check_storable, compact, copied, parse, require, require_keys
 from minagent.session import Session

@@ -5,7 +5,8 @@ Source: chapters 7.3.6 and 7.3.8.
 
 from dataclasses import dataclass
 
-from minagent.errors import InvalidValue, LogDamaged, LogError, LogMissing
+from minagent.errors import InvalidValue
+from minagent.log.errors import LogDamaged, LogError, LogMissing
 from minagent.log.records import NO_DIGEST, State, apply, decode, decode_state, restore
 from minagent.log.stores.base import Store
 
@@ -39,12 +40,12 @@ def load(store: Store, session_id: str, until: int | None = None) -> tuple[State
             f"{session_id!r} has {records.length} records, and a checkpoint of {checkpoint}: some are gone"
         )
     lines = records.lines if until is None else records.lines[: max(until - records.first, 0)]
-    for number, (line, offset) in enumerate(zip(lines, records.offsets, strict=False), records.first):
+    for number, line in enumerate(lines, records.first):
         try:
             state = _replayed(state, line, number)
         except LogError as error:
-            before = f"what comes before: load(store, {session_id!r}, until={number})"
-            raise type(error)(f"record {number} of {session_id!r}, at byte {offset}: {error} ({before})") from error
+            before = f"minagent.log.replay.load(store, {session_id!r}, until={number}) returns what comes before it"
+            raise type(error)(f"record {number} of {session_id!r}: {error} ({before})") from error
     if state is None:
         if passed_over or records.lines:
             raise LogDamaged(f"of {session_id!r} so early nothing is left, and no good checkpoint: {passed_over}")

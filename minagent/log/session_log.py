@@ -18,8 +18,9 @@ import copy
 from typing import Any
 
 from minagent.document import check_cursor
-from minagent.errors import Conflict, InvalidValue, LeaseLost, LogError
+from minagent.errors import InvalidValue
 from minagent.log.doubt import Verdict, settled
+from minagent.log.errors import Conflict, LeaseLost, LogError
 from minagent.log.new_records import Entry, entries_for_news, entries_for_verdict
 from minagent.log.records import Record, State, apply, encode, encode_state, is_good
 from minagent.log.replay import ResumeReport, load
@@ -155,7 +156,7 @@ class SessionLog:
             self.record(session, model_cursor)
 
     def run(self, tools: ToolRegistry, session: Session, cursor: int | None, index: int, call: ToolCall) -> str:
-        """Run a call, or find out what became of it; its result is appended with what comes next. Raise InDoubt, too."""
+        """Run a call, or find out what became of it; its result is appended with what comes next. May raise InDoubt."""
         key = self._current().in_doubt.get(index)
         if key is not None and (result := settled(tools, call, key)) is not None:
             return result

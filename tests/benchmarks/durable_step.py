@@ -17,22 +17,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from minagent import (
-    Agent,
-    FakeModel,
-    Message,
-    Reply,
-    Session,
-    Step,
-    ToolCall,
-    ToolRegistry,
-    Usage,
-    save_checkpoint,
-    step_once,
-)
+from minagent import Agent, FakeModel, Message, Session, Step, ToolCall, ToolRegistry, save_checkpoint, step_once
 from minagent.log.session_log import SessionLog
 from minagent.log.stores.base import Store
 from minagent.log.stores.file import FileStore
+from minagent.models import Reply, Usage
 from minagent.plain_json import canonical
 
 HISTORIES = (10, 100, 1_000, 10_000)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from minagent.errors import Conflict
 from minagent.lab.example import SESSION
 from minagent.lab.writers import STORES, Race, Writer, append_all, race, record
+from minagent.log import Conflict
 from tests.conftest import in_process_table
 
 WRITERS, COUNT = 8, 200

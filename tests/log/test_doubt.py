@@ -7,26 +7,19 @@ import pytest
 
 from minagent import (
     Agent,
-    DidNotHappen,
     EffectUnknown,
     FakeModel,
-    Happened,
-    InDoubt,
     InvalidValue,
-    MemoryStore,
     Message,
     Session,
-    SessionLog,
     ToolCall,
     ToolRegistry,
-    Unknown,
     add_question,
     init_session,
-    run_with_log,
     step_once,
 )
 from minagent.agent import INTERRUPTED
-from minagent.errors import Conflict
+from minagent.log import Conflict, DidNotHappen, Happened, InDoubt, MemoryStore, SessionLog, Unknown, run_with_log
 from minagent.log.records import NO_DIGEST, Record, State, apply
 from minagent.tools import Reconcile
 

@@ -8,22 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from minagent import (
-    Agent,
-    FakeModel,
-    FileStore,
-    Happened,
-    InDoubt,
-    LogMissing,
-    Message,
-    SessionLog,
-    ToolCall,
-    ToolRegistry,
-    init_session,
-    run_with_log,
-    step_once,
-)
-from minagent.errors import Conflict
+from minagent import Agent, FakeModel, Message, ToolCall, ToolRegistry, init_session, step_once
+from minagent.log import Conflict, FileStore, Happened, InDoubt, LogMissing, SessionLog, run_with_log
 
 DONE = Message("assistant", "Done.")
 ran: list[str] = []

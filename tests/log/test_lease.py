@@ -5,17 +5,8 @@ from typing import Any
 
 import pytest
 
-from minagent import (
-    Conflict,
-    InvalidValue,
-    Lease,
-    LeaseLost,
-    MemoryStore,
-    Message,
-    Session,
-    SessionLog,
-)
-from minagent.errors import AppendUnknown
+from minagent import InvalidValue, Message, Session
+from minagent.log import AppendUnknown, Conflict, Lease, LeaseLost, MemoryStore, SessionLog
 from minagent.log.stores.base import Store
 from tests.conftest import ROOT
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from minagent import FakeModel, FileStore, Session, SessionLog, ToolRegistry, init_session, step_once
+from minagent import FakeModel, Session, ToolRegistry, init_session, step_once
 from minagent.lab.example import EXAMPLES
 from minagent.lab.file_calls import NO_STRIKE, Fault, Helper, Strike
+from minagent.log import FileStore, SessionLog
 from tests.examined import Examined
 
 ERRAND = EXAMPLES["errand"]

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from minagent import Message, Session, Step, ToolCall
-from minagent.errors import InvalidValue, LogDamaged, LogTooNew
+from minagent.errors import InvalidValue
 from minagent.lab.damage import cuts, flips
+from minagent.log import LogDamaged, LogTooNew
 from minagent.log.records import NO_DIGEST, Record, State, apply, decode, encode, restore
 from minagent.plain_json import compact
 from tests.examined import Examined

@@ -19,9 +19,9 @@ from minagent import (
     init_session,
     step_once,
 )
-from minagent.errors import AppendUnknown, Conflict, LogDamaged, LogMissing
 from minagent.lab.damage import flip
 from minagent.lab.example import EXAMPLES, Example
+from minagent.log import AppendUnknown, Conflict, LogDamaged, LogMissing
 from minagent.log.records import State
 from minagent.log.replay import load
 from minagent.log.session_log import SessionLog
@@ -321,7 +321,6 @@ def load_damaged(data: bytes) -> str | int:
         state, report = load(Held(data), "demo")
     except LogDamaged as error:
         assert "record" in str(error)
-        assert "at byte" in str(error)
         return "damaged"
     except LogMissing:
         return "missing"
@@ -359,10 +358,10 @@ def test_what_comes_before_a_damaged_record_can_be_had(tmp_path: Path):
     taken(log, steps=2)
     data = (tmp_path / LOG).read_bytes()
     (tmp_path / LOG).write_bytes(data.replace(b"lamp", b"Lamp"))
-    with pytest.raises(LogDamaged, match=r"record 0 of 'demo', at byte 29: .*until=0"):
+    with pytest.raises(LogDamaged, match=r"record 0 of 'demo': .*until=0"):
         SessionLog.resume(FileStore(tmp_path), "demo", writer="w2")
     (tmp_path / LOG).write_bytes(data.replace(b"charged 26", b"charged 96"))
-    with pytest.raises(LogDamaged, match=r"record 4 of 'demo', .*until=4"):
+    with pytest.raises(LogDamaged, match=r"record 4 of 'demo': .*until=4"):
         SessionLog.resume(FileStore(tmp_path), "demo", writer="w2")
     state, _ = load(FileStore(tmp_path), "demo", until=4)
     assert len(state.session.messages) == 5

@@ -23,7 +23,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from minagent.errors import Conflict, InvalidValue
+from minagent.errors import InvalidValue
+from minagent.log.errors import Conflict
 
 KEPT = 2
 """How many checkpoints of a session are kept: the newest, and the one before, lest the newest be damaged."""
@@ -36,8 +37,6 @@ class Records:
     first: int
     """The number of the first record in `lines`; with no lines, the number that the next one will get."""
     lines: list[bytes]
-    offsets: list[int]
-    """Where each line begins in the file or the like that holds it, in bytes."""
     torn: int = 0
     """How many bytes follow that are no whole batch: of an append that was cut off, or is under way."""
 
@@ -49,7 +48,7 @@ class Records:
     def since(self, number: int) -> "Records":
         """Return the records from this number on, or from the first that is left: a copy."""
         start = min(max(number - self.first, 0), len(self.lines))
-        return Records(self.first + start, self.lines[start:], self.offsets[start:], self.torn)
+        return Records(self.first + start, self.lines[start:], self.torn)
 
 
 class Store(Protocol):

@@ -20,20 +20,19 @@ import os
 import re
 import string
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TypeVar
 
-from minagent.atomic import append_or_undo, make_folder, replace_atomically
-from minagent.errors import Conflict, InvalidValue
+from minagent.atomic import make_folder, replace_atomically, write_all
+from minagent.errors import InvalidValue
+from minagent.log.errors import AppendUnknown, Conflict
 from minagent.log.stores.base import KEPT, Records, check_append
 from minagent.log.stores.json_lines import batch, first_number, header, read_header, records_of, whole
 
 PLAIN = frozenset((string.ascii_lowercase + string.digits + "-_").encode())
 """Bytes of an id that stand for themselves in a file name. Capitals do not: on some disks A and a are one name."""
-Result = TypeVar("Result")
 LONGEST_NAME = 180
 """In bytes; the name of a longer id is its digest."""
 
@@ -71,16 +70,13 @@ class FileStore:
 
     def append(self, session_id: str, records: Sequence[bytes], expected_length: int) -> None:
         """Add records to the end of a log: one write, one fsync."""
-
-        def add(files: _Open) -> None:
+        with self._locked(session_id) as files:
             self._look_at_the_end(files)
             check_append(records, expected_length, files.length)
             data = batch(records)
             if data:
                 append_or_undo(files.log, data, files.end)
                 files.length, files.end = files.length + len(records), files.end + len(data)
-
-        self._locked(session_id, add)
 
     def _look_at_the_end(self, files: _Open) -> None:
         """Find out where the log ends now."""
@@ -109,34 +105,29 @@ class FileStore:
         It waits for whoever writes: what is not on the disk yet may still be undone.
         """
         if not self._path(session_id, "log.jsonl").exists():
-            return Records(0, [], [])
-        return self._locked(session_id, lambda _: self._records(session_id, since))
+            return Records(0, [])
+        with self._locked(session_id):
+            return self._records(session_id, since)
 
     def _records(self, session_id: str, since: int = 0) -> Records:
         return records_of(self._path(session_id, "log.jsonl").read_bytes(), session_id, since)
 
     def truncate_before(self, session_id: str, number: int) -> None:
         """Remove the records before this number."""
-
-        def truncate(_: _Open) -> None:
-            records = self._records(session_id)
-            gone = min(number - records.first, len(records.lines))
-            if gone > 0:
-                self._replace(session_id, records.first + gone, records.lines[gone:])
-
         if self._path(session_id, "log.jsonl").exists():
-            self._locked(session_id, truncate)
+            with self._locked(session_id):
+                records = self._records(session_id)
+                gone = min(number - records.first, len(records.lines))
+                if gone > 0:
+                    self._replace(session_id, records.first + gone, records.lines[gone:])
 
     def delete(self, session_id: str) -> None:
         """Remove a session; its length stays, and one more. What a crash leaves of its checkpoints does not count."""
-
-        def remove(_: _Open) -> None:
-            self._replace(session_id, self._records(session_id).length + 1, [])
-            for file in self._checkpoint_files(session_id).values():
-                file.unlink()
-
         if self._path(session_id, "log.jsonl").exists():
-            self._locked(session_id, remove)
+            with self._locked(session_id):
+                self._replace(session_id, self._records(session_id).length + 1, [])
+                for file in self._checkpoint_files(session_id).values():
+                    file.unlink()
 
     def _replace(self, session_id: str, first: int, lines: list[bytes]) -> None:
         self._remove_temporary(session_id)
@@ -145,26 +136,21 @@ class FileStore:
 
     def put_checkpoint(self, session_id: str, number: int, document: bytes) -> None:
         """Keep a document that stands for the records before this number."""
-
-        def put(_: _Open) -> None:
+        with self._locked(session_id):
             self._remove_temporary(session_id)
             replace_atomically(self._path(session_id, f"checkpoint-{number}.json"), document)
             files = self._checkpoint_files(session_id)
             for old in sorted(files, reverse=True)[KEPT:]:
                 files[old].unlink()
 
-        self._locked(session_id, put)
-
     def checkpoints(self, session_id: str) -> list[tuple[int, bytes]]:
         """Return the checkpoints with their numbers, the newest first."""
-
-        def look(_: _Open) -> list[tuple[int, bytes]]:
+        if not self._path(session_id, "log.jsonl").exists():
+            return []
+        with self._locked(session_id):
             first = self._records(session_id).first
             files = sorted(self._checkpoint_files(session_id).items(), reverse=True)
             return [(number, file.read_bytes()) for number, file in files if number >= first]
-
-        exists = self._path(session_id, "log.jsonl").exists()
-        return self._locked(session_id, look) if exists else []
 
     def sessions(self) -> list[str]:
         """Return the ids of all sessions that have records, sorted."""
@@ -190,8 +176,9 @@ class FileStore:
                 self._open = None
                 _close(files.lock)
 
-    def _locked(self, session_id: str, action: Callable[[_Open], Result]) -> Result:
-        """Do something with the files of a session, while nobody else does."""
+    @contextlib.contextmanager
+    def _locked(self, session_id: str) -> Iterator[_Open]:
+        """Lend the files of a session, while nobody else uses them."""
         with self._thread:
             if self._open is None or (self._open.session_id, self._open.process) != (session_id, os.getpid()):
                 self._forget_open()
@@ -201,7 +188,7 @@ class FileStore:
             files = self._open
             try:
                 fcntl.flock(files.lock, fcntl.LOCK_EX)  # waits; it goes with the process, however that ends
-                return action(files)
+                yield files
             except (Conflict, InvalidValue):
                 raise
             except BaseException:
@@ -225,6 +212,20 @@ class FileStore:
         for name in os.listdir(self.folder):
             if name.startswith(prefix) and name.endswith(".tmp"):
                 (self.folder / name).unlink()
+
+
+def append_or_undo(descriptor: int, data: bytes, end: int) -> None:
+    """Add `data` durably to an open file that ends at `end`. After AppendUnknown it may be there, else not."""
+    try:
+        write_all(descriptor, data)
+        os.fsync(descriptor)
+    except BaseException as error:
+        try:
+            os.ftruncate(descriptor, end)
+            os.fsync(descriptor)
+        except OSError:
+            raise AppendUnknown(f"an append failed, and so did undoing it: {error}") from error
+        raise
 
 
 @functools.lru_cache

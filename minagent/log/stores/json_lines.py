@@ -12,10 +12,10 @@ without one is of an append that was cut off: it counts for nothing, and the nex
 """
 
 from collections.abc import Sequence
-from itertools import accumulate
 from typing import Any
 
-from minagent.errors import InvalidValue, LogDamaged
+from minagent.errors import InvalidValue
+from minagent.log.errors import LogDamaged
 from minagent.log.stores.base import Records
 from minagent.plain_json import canonical, parse, require, require_keys
 
@@ -66,7 +66,5 @@ def records_of(data: bytes, session_id: str, since: int) -> Records:
     """Return the records of a log file from number `since` on; raise LogDamaged if its first line is damaged."""
     line, newline, rest = data.partition(b"\n")
     first, good = first_number(line + newline, session_id), whole(rest)
-    lines = good.split(b"\n")[:-1]
-    offsets = list(accumulate((len(line) + 1 for line in lines), initial=len(data) - len(rest)))
-    records = [line.rstrip(b" ") for line in lines]
-    return Records(first, records, offsets[:-1], torn=len(rest) - len(good)).since(since)
+    lines = [line.rstrip(b" ") for line in good.split(b"\n")[:-1]]
+    return Records(first, lines, torn=len(rest) - len(good)).since(since)

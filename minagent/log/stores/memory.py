@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
 
 from minagent.log.stores.base import KEPT, Records, check_append
 
@@ -33,8 +32,7 @@ class MemoryStore:
         """Return the records from number `since` on, or from the first that is left."""
         with self._lock:
             log = self._logs.get(session_id, _Log())
-            offsets = list(accumulate((len(line) + 1 for line in log.lines), initial=0))
-            return Records(log.first, log.lines, offsets[:-1]).since(since)
+            return Records(log.first, log.lines).since(since)
 
     def truncate_before(self, session_id: str, number: int) -> None:
         """Remove the records before this number."""

@@ -18,10 +18,9 @@ import contextlib
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
 from os import PathLike
 
-from minagent.errors import AppendUnknown
+from minagent.log.errors import AppendUnknown
 from minagent.log.stores.base import KEPT, Records, check_append
 
 TABLES = (
@@ -107,8 +106,7 @@ class SqliteStore:
             start = min(max(since, first), length)
             query = "SELECT line FROM records WHERE session = ? AND number >= ? ORDER BY number"
             lines = [line for (line,) in database.execute(query, (session, start))]
-        offsets = list(accumulate((len(line) + 1 for line in lines[:-1]), initial=0))
-        return Records(start, lines, offsets if lines else [])
+        return Records(start, lines)
 
     def truncate_before(self, session_id: str, number: int) -> None:
         """Remove the records before this number."""

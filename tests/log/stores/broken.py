@@ -5,8 +5,8 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from minagent.errors import Conflict
 from minagent.lab.session_checks import WRITERS
+from minagent.log import Conflict
 from minagent.log.contract import OpenStore
 from minagent.log.stores.base import KEPT, Records, check_append
 from minagent.log.stores.file import FileStore, _Open
@@ -55,7 +55,7 @@ class _Text(FileStore):
     def read(self, session_id: str, since: int = 0) -> Records:
         records = super().read(session_id, since)
         lines = [line.decode(errors="replace").encode() for line in records.lines]
-        return Records(records.first, lines, records.offsets)
+        return Records(records.first, lines)
 
 
 class _Lazy(MemoryStore):
@@ -157,7 +157,7 @@ class _OnePage(MemoryStore):
 
     def read(self, session_id: str, since: int = 0) -> Records:
         records = super().read(session_id, since)
-        return Records(records.first, records.lines[:1000], records.offsets[:1000])
+        return Records(records.first, records.lines[:1000])
 
 
 class _ShortColumn(MemoryStore):
@@ -236,7 +236,7 @@ class _SkipsWhatIsNoJson(MemoryStore):
     def read(self, session_id: str, since: int = 0) -> Records:
         records = super().read(session_id, since)
         lines = [line for line in records.lines if is_json(line)]
-        return Records(records.first, lines, records.offsets[: len(lines)])
+        return Records(records.first, lines)
 
 
 def is_json(line: bytes) -> bool:
@@ -254,7 +254,7 @@ class _SkipsWhatIsNewer(MemoryStore):
     def read(self, session_id: str, since: int = 0) -> Records:
         records = super().read(session_id, since)
         lines = [line for line in records.lines if not line.startswith(NEWER)]
-        return Records(records.first, lines, records.offsets[: len(lines)])
+        return Records(records.first, lines)
 
     def checkpoints(self, session_id: str) -> list[tuple[int, bytes]]:
         return [(n, document) for n, document in super().checkpoints(session_id) if not document.startswith(NEWER)]

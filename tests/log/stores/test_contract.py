@@ -30,24 +30,12 @@ def test_a_store_that_breaks_a_promise_is_caught(number: int, opener: Opener, tm
     assert failed(number, opener, tmp_path / "store") != []
 
 
-@pytest.mark.parametrize("opener", [memory, file, sqlite])
-def test_an_offset_counts_the_bytes_before_it(opener: Opener, tmp_path: Path):
-    """A line break after each line, whether there is a file or not."""
-    store = opener(tmp_path / "store")()
-    for number, line in enumerate([b"1", b"two", "三".encode(), b"4"]):
-        store.append("demo", [line], number)
-    for since, wanted in ((0, [0, 2, 6, 10]), (1, [0, 4, 8])):
-        offsets = store.read("demo", since).offsets
-        assert [offset - offsets[0] for offset in offsets] == wanted
-
-
 def test_a_log_file_is_json_lines(tmp_path: Path):
     """The literal bytes: a first line of its own, and a space before the line break within a batch."""
     store = FileStore(tmp_path)
     store.append("Ann", [b'{"n":1}'], 0)
     store.append("Ann", [b'{"n":2}', b'{"n":3}'], 1)
     assert (tmp_path / "%41nn.log.jsonl").read_bytes() == (b'{"first":0,"session":"Ann"}\n{"n":1}\n{"n":2} \n{"n":3}\n')
-    assert store.read("Ann").offsets == [28, 36, 45]
     store.truncate_before("Ann", 2)
     assert (tmp_path / "%41nn.log.jsonl").read_bytes() == header("Ann", 2) + b'{"n":3}\n'
     assert os.stat(tmp_path / "%41nn.log.jsonl").st_mode & 0o077 == 0

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from minagent.errors import AppendUnknown, Conflict, LogDamaged
 from minagent.lab.example import SESSION
 from minagent.lab.file_calls import NO_STRIKE, Ended, Fault, Helper, Strike
 from minagent.lab.writers import Writer, append_all, record
+from minagent.log import AppendUnknown, Conflict, LogDamaged
 from minagent.log.stores.file import FileStore, _Open
 from tests.examined import Examined
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from minagent import FileStore, InvalidValue, MemoryStore, SqliteStore, open_store
+from minagent import InvalidValue
+from minagent.log import FileStore, MemoryStore, SqliteStore, open_store
 
 
 @pytest.mark.parametrize(("kind", "store"), [("file", FileStore), ("sqlite", SqliteStore)])

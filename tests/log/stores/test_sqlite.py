@@ -10,21 +10,10 @@ from typing import Any
 
 import pytest
 
-from minagent import (
-    Agent,
-    FakeModel,
-    Message,
-    SessionLog,
-    SqliteStore,
-    ToolCall,
-    ToolRegistry,
-    init_session,
-    run_with_log,
-    step_once,
-)
-from minagent.errors import AppendUnknown, Conflict
+from minagent import Agent, FakeModel, Message, ToolCall, ToolRegistry, init_session, step_once
 from minagent.lab.example import SESSION
 from minagent.lab.writers import Writer, append_all
+from minagent.log import AppendUnknown, Conflict, SessionLog, SqliteStore, run_with_log
 from minagent.log.stores import sqlite
 
 ONE, TWO = b'{"n":1}', b'{"n":2}'
