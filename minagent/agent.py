@@ -6,14 +6,15 @@ does, is a Recorder, which a step tells what it does. This module knows no disk.
 Source: chapter 7.3.3.
 """
 
-import uuid
+import os
+import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Literal, Protocol
 
 from minagent.errors import InvalidValue
-from minagent.messages import Message, ToolCall, check_message, check_sequence, open_calls, pending_calls
+from minagent.messages import Message, ToolCall, check_sequence, open_calls, pending_calls
 from minagent.models import Model, Reply
+from minagent.plain_json import require
 from minagent.session import Session
 from minagent.tools import ToolRegistry
 
@@ -41,6 +42,11 @@ class Step:
     detail: str
 
 
+def new_id() -> str:
+    """Return an id that nobody else has."""
+    return os.urandom(16).hex()
+
+
 def init_session(
     agent: Agent, question: str, *, session_id: str | None = None, created_at: str | None = None
 ) -> Session:
@@ -49,9 +55,9 @@ def init_session(
     `session_id` is a random one and `created_at` is now, unless they are given.
     """
     return Session(
-        id=uuid.uuid4().hex if session_id is None else session_id,
+        id=new_id() if session_id is None else session_id,
         messages=[Message("system", agent.system_prompt), Message("user", question)],
-        created_at=datetime.now(UTC).isoformat() if created_at is None else created_at,
+        created_at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()) if created_at is None else created_at,
     )
 
 
@@ -122,8 +128,7 @@ def _ask(agent: Agent, session: Session, model: Model, log: Recorder) -> Message
     length = len(messages)
     try:
         reply = model.complete(list(messages), agent.registry.schemas())
-        _check_answer(reply.message, length)
-        messages.append(reply.message.copy())
+        messages.append(_taken_in(reply.message, length))
         log.answered(session, model.cursor, reply)
     except BaseException:
         # The model moves its cursor when it answers. Left as it is, the next step would ask for the script item *after*
@@ -152,13 +157,14 @@ def final_step(index: int, answer: Message) -> Step:
     return Step(index, "final", answer.content or "")
 
 
-def _check_answer(answer: Message, index: int) -> None:
-    """Refuse an answer that could not be saved, or not be sent back to a model, while no tool has run for it."""
-    check_message(answer, f"messages[{index}]")
+def _taken_in(answer: Message, index: int) -> Message:
+    """Copy an answer. Refuse one that could not be saved, or sent back to a model, while no tool has run for it."""
+    answer = require(answer, Message, f"messages[{index}]").copy(f"messages[{index}]")
     if answer.role != "assistant":
         raise InvalidValue(f"messages[{index}].role", f"a model answers as assistant, not as {answer.role}")
     if not answer.content and not answer.tool_calls:
         raise InvalidValue(f"messages[{index}]", "the model gave neither text nor tool calls: ask it again")
+    return answer
 
 
 def add_question(session: Session, steps: list[Step], question: str) -> None:

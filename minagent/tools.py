@@ -24,7 +24,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, overload
 
 from minagent.errors import EffectUnknown, InvalidValue
 from minagent.messages import ToolCall
-from minagent.plain_json import copied
+from minagent.plain_json import plain
 
 Effect = Literal["read_only", "idempotent", "non_idempotent"]
 ToolFunction = TypeVar("ToolFunction", bound=Callable[..., Any])
@@ -75,7 +75,7 @@ class Tool:
         """Run the function on a copy of `arguments`; raise TypeError if they do not fit its signature."""
         if KEY in arguments:
             raise TypeError(f"{KEY!r} is not for the model to give")
-        bound = self.signature.bind(**copied(arguments), **({KEY: key} if self.takes_key else {}))
+        bound = self.signature.bind(**plain(arguments, "arguments"), **({KEY: key} if self.takes_key else {}))
         for name, value in bound.arguments.items():
             if name != KEY:
                 _check_type(self.signature.parameters[name], value)
@@ -159,7 +159,7 @@ class ToolRegistry:
 
     def schemas(self) -> list[dict[str, Any]]:
         """Return the schemas of all tools, in the order of registration, as the model is given them."""
-        return [copied(tool.schema) for tool in self.tools.values()]
+        return [plain(tool.schema, "schema") for tool in self.tools.values()]
 
     def effects(self, tool_calls: Sequence[ToolCall]) -> tuple[Effect, ...]:
         """Return the effect of each call. That of an unknown tool, which cannot run, is "read_only"."""

@@ -1,4 +1,4 @@
-"""What is to be appended to a session's log: the records to be, as kind and body. No I/O.
+"""What is to be appended to a session's log: records that are not there yet, as kind and body. No I/O.
 
 A log cannot change what it holds. So what is new in a session is what comes after what the log knows, and the rest has
 to be as it was.
@@ -13,16 +13,16 @@ from minagent.document import check_cursor
 from minagent.errors import InvalidValue
 from minagent.log.doubt import DidNotHappen, Happened, Unknown, Verdict
 from minagent.log.records import Kind, State
-from minagent.messages import Message, check_message, check_sequence, newest_turn
-from minagent.plain_json import canonical, check_storable, require
+from minagent.messages import Message, check_sequence, newest_exchange
+from minagent.plain_json import canonical, plain, require
 from minagent.session import Session
 
-Entry = tuple[Kind, dict[str, Any]]
-"""A record to be: its kind and its body."""
+Draft = tuple[Kind, dict[str, Any]]
+"""A record that is not in the log yet: its kind and its body."""
 
 
-def entries_for_news(known: Session, session: Session, model_cursor: int | None) -> list[Entry]:
-    """Return the entries for what is new in a session: its new messages, and its metadata if they are others.
+def drafts_of_what_is_new(known: Session, session: Session, model_cursor: int | None) -> list[Draft]:
+    """Return the drafts for what is new in a session: its new messages, and its metadata if they are others.
 
     Raises:
         InvalidValue: what the log knows already was changed, or a value would not come back equal.
@@ -33,18 +33,18 @@ def entries_for_news(known: Session, session: Session, model_cursor: int | None)
     has_metadata = session.metadata != {} or known.metadata != {}
     if not new and not has_metadata:
         return []  # as at the beginning of most steps
-    for index, message in enumerate(new, len(known.messages)):
-        check_message(message, f"messages[{index}]")
-    check_sequence([*newest_turn(known.messages), *new])
-    entries: list[Entry] = [("message", {"message": message.to_json()}) for message in new]
-    answers = [body for _, body in entries if body["message"]["role"] == "assistant"]
+    places = [(message, f"messages[{index}]") for index, message in enumerate(new, len(known.messages))]
+    forms = [require(message, Message, path).to_json(path) for message, path in places]
+    check_sequence([*newest_exchange(known.messages), *new])
+    drafts: list[Draft] = [("message", {"message": form}) for form in forms]
+    answers = [body for _, body in drafts if body["message"]["role"] == "assistant"]
     for body in answers[-1:]:
         body["model_cursor"] = check_cursor(model_cursor)
     if has_metadata:
-        check_storable(session.metadata, "metadata")
-        if canonical(session.metadata) != canonical(known.metadata):
-            entries.append(("metadata", {"metadata": session.metadata}))
-    return entries
+        metadata = plain(session.metadata, "metadata")
+        if canonical(metadata) != canonical(known.metadata):
+            drafts.append(("metadata", {"metadata": metadata}))
+    return drafts
 
 
 def _check_same_beginning(known: Session, session: Session) -> None:
@@ -60,16 +60,16 @@ def _check_same_beginning(known: Session, session: Session) -> None:
         raise InvalidValue(f"messages[{count - 1}]", "the log holds another message here, and cannot change it")
 
 
-def entries_for_verdict(known: State, key: str, verdict: Verdict) -> list[Entry]:
-    """Return the entries for what was found out about the call in doubt that has this key.
+def drafts_of_verdict(known: State, key: str, verdict: Verdict) -> list[Draft]:
+    """Return the drafts for what was found out about the call in doubt that has this key.
 
     Raises:
-        InvalidValue: no call in doubt has this key, or the verdict is none.
+        InvalidValue: no call in doubt has this key, or this is not a verdict.
     """
     call = next((call for call, its_key in known.in_doubt.items() if its_key == key), None)
     if call is None:
         raise InvalidValue("key", f"no call in doubt has the key {key!r}; in doubt: {list(known.in_doubt.values())}")
-    resolved: Entry = ("resolved", {"call": call})
+    resolved: Draft = ("resolved", {"call": call})
     match verdict:
         case Happened(result):
             return [resolved, _result(known, call, require(result, str, "result"))]
@@ -81,7 +81,7 @@ def entries_for_verdict(known: State, key: str, verdict: Verdict) -> list[Entry]
             raise InvalidValue("verdict", f"Happened(result), DidNotHappen() or Unknown(), not {verdict!r}")
 
 
-def _result(state: State, call: int, text: str) -> Entry:
-    """Return the entry for the result of a call of the newest message."""
-    asker = newest_turn(state.session.messages)[0]
+def _result(state: State, call: int, text: str) -> Draft:
+    """Return the draft for the result of a call of the newest message."""
+    asker = newest_exchange(state.session.messages)[0]
     return "message", {"message": Message("tool", text, tool_call_id=asker.tool_calls[call].id).to_json()}

@@ -32,14 +32,14 @@ Source: chapters 7.3.6 and 7.3.8.
 """
 
 import hashlib
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from minagent.agent import Step, final_step, tool_step
 from minagent.errors import InvalidValue
 from minagent.log.errors import LogDamaged, LogTooNew
-from minagent.messages import Message, newest_turn, open_calls
-from minagent.plain_json import check_storable, compact, copied, parse, require, require_keys
+from minagent.messages import Message, newest_exchange, open_calls
+from minagent.plain_json import compact, parse, plain, require, require_keys
 from minagent.session import Session
 
 Kind = Literal["state", "message", "metadata", "intent", "resolved", "lease"]
@@ -59,18 +59,15 @@ class Record:
     body: dict[str, Any]
 
 
+LEASE = frozenset({"holder", "seconds"})
 LONGEST_LEASE = 10**7  # seconds: one that nobody lives to see the end of would lock a session for ever
-BODY_DEPTH = 6
-"""How deep in a body a call's arguments lie at most, which by themselves may be as deep as plain JSON may be."""
 
 
 def encode(record: Record, before: str) -> tuple[bytes, str]:
     """Return the line of a record, without a line break, and its digest. `before` is the digest before it.
 
-    Raises:
-        InvalidValue: a value would not come back equal; the error has its path.
+    The body is plain JSON: what comes into it was checked there.
     """
-    check_storable(record.body, "body", -BODY_DEPTH)
     unsigned = compact({"v": VERSION, **vars(record)})
     digest = _digest(unsigned, before)
     return unsigned[:-1] + _signature(digest), digest
@@ -131,7 +128,7 @@ class State:
             "session": self.session.snapshot(),
             "incarnation": self.incarnation,
             "model_cursor": self.model_cursor,
-            "steps": [asdict(step) for step in self.steps],
+            "steps": [vars(step).copy() for step in self.steps],
             "in_doubt": {str(call): key for call, key in self.in_doubt.items()},
             "lease": self.lease,
             "chain": self.chain,
@@ -140,14 +137,14 @@ class State:
     def tip(self) -> "State":
         """Return as much of the state as new records can depend on: what is added to it can be thrown away."""
         session = self.session
-        turn = Session(session.id, list(newest_turn(session.messages)), session.created_at, session.metadata)
+        turn = Session(session.id, list(newest_exchange(session.messages)), session.created_at, session.metadata)
         doubt = dict(self.in_doubt)
         return State(turn, self.incarnation, self.model_cursor, [], doubt, self.lease, self.length, self.chain)
 
     def take_in(self, tip: "State") -> None:
         """Add what was added to the tip."""
         session = self.session
-        session.messages += tip.session.messages[len(newest_turn(session.messages)) :]
+        session.messages += tip.session.messages[len(newest_exchange(session.messages)) :]
         session.metadata = tip.session.metadata
         for step in tip.steps:
             self.steps.append(Step(len(self.steps), step.kind, step.detail))
@@ -204,7 +201,7 @@ def apply(state: State, record: Record, digest: str) -> None:
                 _apply_message(state, Message.from_json(body["message"], f"record {record.seq}"))
                 state.model_cursor = body.get("model_cursor", state.model_cursor)
             case "metadata":
-                state.session.metadata = copied(body["metadata"])
+                state.session.metadata = plain(require(body["metadata"], dict, "metadata"), "metadata")
             case "intent":
                 dict(open_calls(state.session.messages))[body["call"]]  # a call that is open: else nothing can run
                 state.in_doubt[body["call"]] = body["key"]
@@ -225,7 +222,7 @@ def _checked_lease(lease: Any) -> dict[str, Any] | None:
     """Return a copy of a lease; raise InvalidValue if nobody could tell from it who has it, or for how long."""
     if lease is None:
         return None
-    fields = require_keys(lease, {"holder", "seconds"}, set(), "lease")
+    fields = require_keys(lease, LEASE, LEASE, "lease")
     return {"holder": require(fields["holder"], str, "lease.holder"), "seconds": check_lease_seconds(fields["seconds"])}
 
 

@@ -1,9 +1,9 @@
 """A session as an append-only log: what is new is appended; a checkpoint is a cache of what came before.
 
-    log = SessionLog.begin(FileStore("sessions"), session, model.cursor, writer="w1", incarnation="i1")
-    step_once(agent, session, model, steps, log=log)    # written down while it happens
+    log = SessionLog.begin(FileStore("sessions"), session, model.cursor)
+    step_once(agent, session, model, steps, log)        # written down while it happens
     ...
-    log = SessionLog.resume(FileStore("sessions"), "demo", writer="w2")
+    log = SessionLog.resume(FileStore("sessions"), "demo")
     state = log.state                                   # a copy: session, model_cursor, steps, ...
 
 A step costs the same after 10,000 steps as after 10. The whole is written from time to time only: `compact_if_grown`
@@ -15,36 +15,38 @@ Source: chapters 7.3.6 and 7.3.8.
 
 import contextlib
 import copy
+from collections.abc import Sequence
 from typing import Any
 
+from minagent.agent import Step, new_id
 from minagent.document import check_cursor
 from minagent.errors import InvalidValue
 from minagent.log.doubt import Verdict, settled
 from minagent.log.errors import Conflict, LeaseLost, LogError
-from minagent.log.new_records import Entry, entries_for_news, entries_for_verdict
+from minagent.log.new_records import Draft, drafts_of_verdict, drafts_of_what_is_new
 from minagent.log.records import Record, State, apply, encode, encode_state, is_good
 from minagent.log.replay import ResumeReport, load
 from minagent.log.stores.base import KEPT, Store
-from minagent.messages import ToolCall, newest_turn
+from minagent.messages import ToolCall, check_sequence, newest_exchange
 from minagent.models import Reply
 from minagent.session import Session
 from minagent.tools import ToolRegistry
 
 
 class SessionLog:
-    """One session's log, as one writer sees it. `writer` is an id of this process: no two ever have the same."""
+    """One session's log, as one writer sees it. `writer` is an id that no other process ever has; a new one if None."""
 
-    def __init__(self, store: Store, session_id: str, writer: str) -> None:
+    def __init__(self, store: Store, session_id: str, writer: str | None = None) -> None:
         self.store = store
         self.session_id = session_id
-        self.writer = writer
+        self.writer = writer or new_id()
         self.report = ResumeReport(None, 0)
         self._state: State | None = None
         """What the log says; None if that has to be read from the store."""
-        self._read_anew = True
+        self._unverified = True
         """Whether others may have written what we have not compared with a session yet."""
         self._leased = False
-        """Whether we have the lease, as far as we knew before we read anew."""
+        """Whether we have the lease, as far as we knew before we read again."""
         self._grown = 0
         """Bytes of records since the newest checkpoint."""
         self._checkpoint_bytes = 0
@@ -67,13 +69,20 @@ class SessionLog:
     def _current(self) -> State:
         if self._state is None:
             self._state, self.report = load(self.store, self.session_id)
-            self._read_anew, self._leased = True, self._leased or self._state.holder == self.writer
+            self._unverified, self._leased = True, self._leased or self._state.holder == self.writer
             self._grown, self._checkpoint_bytes = self.report.replayed_bytes, self.report.checkpoint_bytes
         return self._state
 
     @classmethod
     def begin(
-        cls, store: Store, session: Session, model_cursor: int | None, *, writer: str, incarnation: str
+        cls,
+        store: Store,
+        session: Session,
+        model_cursor: int | None = None,
+        *,
+        steps: Sequence[Step] = (),
+        writer: str | None = None,
+        incarnation: str | None = None,
     ) -> "SessionLog":
         """Write the first record of a session. `incarnation` is an id that no other session ever had.
 
@@ -81,17 +90,18 @@ class SessionLog:
             InvalidValue, InvalidMessages: the session could not be read back; nothing was written.
             Conflict: there is a session of this id already.
         """
-        session.check_storable()
+        check_sequence(session.messages)
+        own, cursor = Session.restore(session.snapshot()), check_cursor(model_cursor)
         there = store.read(session.id)
         if there.lines:
             raise Conflict(there.first, there.length)
         log = cls(store, session.id, writer)
-        log._state = State(copy.deepcopy(session), incarnation, check_cursor(model_cursor), [], length=there.length)
+        log._state = State(own, incarnation or new_id(), cursor, list(steps), length=there.length)
         log.append(("state", log._state.to_body()))
         return log
 
     @classmethod
-    def resume(cls, store: Store, session_id: str, *, writer: str) -> "SessionLog":
+    def resume(cls, store: Store, session_id: str, *, writer: str | None = None) -> "SessionLog":
         """Take the newest checkpoint that is good, and replay the records after it.
 
         Raises:
@@ -120,34 +130,32 @@ class SessionLog:
         """Append what is new in `session`: its new messages, and its metadata if they are others; in one append.
 
         Raises:
-            InvalidValue: what the log knows already was changed, or a value would not come back equal.
-            InvalidMessages: the messages contradict themselves; the error lists every problem.
-            Conflict: another writer was first.
-            LeaseLost: another writer has the lease of this session, or had it meanwhile.
+            InvalidValue, InvalidMessages: what the log knows was changed, or something new could not be read back.
+            Conflict, LeaseLost: another writer was first, or has the lease of this session, or had it meanwhile.
             OSError: the store refused. In each of these cases nothing was written.
             AppendUnknown: perhaps it was; resume to find out.
         """
-        if entries := self._news(session, model_cursor):
-            self.append(*entries)
+        if drafts := self._new_records(session, model_cursor):
+            self.append(*drafts)
 
-    def _news(self, session: Session, model_cursor: int | None) -> list[Entry]:
+    def _new_records(self, session: Session, model_cursor: int | None) -> list[Draft]:
         known = self._current().session
-        if self._read_anew and session.messages[: len(known.messages)] != known.messages:
-            # Our append was of unknown outcome; another took his turn, which ended as ours did, with "Done.", say. To
-            # compare the newest message would not do then.
-            raise InvalidValue("messages", "the log holds others by now: go on from `state`")
-        self._read_anew = False
-        return entries_for_news(known, session, model_cursor)
+        if self._unverified and session.messages[: len(known.messages)] != known.messages:
+            # 1. Our append had an unknown outcome. 2. Another writer took its turn, which ended as ours did, with
+            # "Done.", say. 3. We come back: to compare the newest message alone would not tell us.
+            raise InvalidValue("messages", "another writer has appended other messages: continue from `log.state`")
+        self._unverified = False
+        return drafts_of_what_is_new(known, session, model_cursor)
 
     def record_intent(self, session: Session, model_cursor: int | None, call: int) -> str:
-        """Append what is new, and that the tool of a call is about to run, in one append; raise as `record` does.
+        """Append what is new, and that the tool of a call (by its index in the model's message) is about to run.
 
-        `call` is its index in the newest message of the model. Returns the key for the tool, which is made of the
-        session's incarnation, the number of that message, and the index: no other call ever has it.
+        Returns the key for the tool, made of the session's incarnation, the number of that message, and the index: no
+        other call ever has it. Raises as `record` does.
         """
-        asker = len(session.messages) - len(newest_turn(session.messages))
+        asker = len(session.messages) - len(newest_exchange(session.messages))
         key = f"{self._current().incarnation}-{asker}-{call}"
-        self.append(*self._news(session, model_cursor), ("intent", {"call": call, "key": key}))
+        self.append(*self._new_records(session, model_cursor), ("intent", {"call": call, "key": key}))
         return key
 
     def answered(self, session: Session, model_cursor: int | None, reply: Reply) -> None:
@@ -170,27 +178,20 @@ class SessionLog:
         return dict(self._current().in_doubt)
 
     def resolve(self, key: str, verdict: Verdict) -> None:
-        """Append what somebody has found out about the call in doubt that has this key.
+        """Append what somebody has found out about the call in doubt that has this key; continue from `state`.
 
         After `Happened` its result is known; after `DidNotHappen` the call is open, and the next step runs it; after
-        `Unknown` it is not run, and the model is told that nobody knows. Go on from `state`.
-
-        Raises:
-            InvalidValue: no call in doubt has this key, or the verdict is none.
-            Conflict, LeaseLost, OSError, AppendUnknown: as `record` does.
+        `Unknown` it is not run, and the model is told that nobody knows. Raises as `record` does.
         """
-        self.append(*entries_for_verdict(self._current(), key, verdict))
+        self.append(*drafts_of_verdict(self._current(), key, verdict))
 
-    def append(self, *entries: Entry) -> None:
-        """Append records of these kinds and bodies, in one append; raise as `record` does.
-
-        Nobody appends while another writer has the lease, unless to take it over (see `lease`).
-        """
-        if any(kind != "lease" for kind, _ in entries):
+    def append(self, *drafts: Draft) -> None:
+        """Append records, in one append, unless another has the lease (or to take it over); raise as `record` does."""
+        if any(kind != "lease" for kind, _ in drafts):
             self.check_lease()
         state = self._current()
         tip, lines = state.tip(), list[bytes]()
-        for kind, body in entries:
+        for kind, body in drafts:
             record = Record(tip.length, kind, self.writer, body)
             line, digest = encode(record, tip.chain)
             apply(tip, record, digest)
@@ -202,7 +203,7 @@ class SessionLog:
             self.store.append(self.session_id, lines, state.length)
         except (Conflict, OSError) as error:  # nothing was added
             if isinstance(error, Conflict) and self._leased:
-                self.check_lease()  # reads anew: others append nothing while we have the lease, so we had it too long
+                self.check_lease()  # reads again: others append nothing while we have the lease, so we had it too long
             self._state = state
             raise
         state.take_in(tip)
@@ -239,12 +240,7 @@ class SessionLog:
             self.compact()
 
     def at(self, number: int) -> State:
-        """Return the state before record `number`, as it was then.
-
-        Raises:
-            InvalidValue: there are not so many records.
-            LogDamaged: the records before it are gone, by compaction.
-        """
+        """Return the state before record `number`; raise LogDamaged if compaction has removed what that needs."""
         if number > self._current().length:
             raise InvalidValue("number", f"the log has {self._current().length} records")
         return load(self.store, self.session_id, number)[0]

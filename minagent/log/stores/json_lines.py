@@ -19,6 +19,8 @@ from minagent.log.errors import LogDamaged
 from minagent.log.stores.base import Records
 from minagent.plain_json import canonical, parse, require, require_keys
 
+KEYS = frozenset({"first", "session"})
+
 
 def header(session_id: str, first: int) -> bytes:
     """Return the first line of a log."""
@@ -40,7 +42,7 @@ def first_number(line: bytes, session_id: str) -> int:
 def read_header(line: bytes, name: str) -> dict[str, Any]:
     """Return what the first line says; raise LogDamaged, with the `name`, if it is not what `header` returns."""
     try:
-        found: dict[str, Any] = require_keys(parse(line), {"first", "session"}, set(), "first line")
+        found: dict[str, Any] = require_keys(parse(line), KEYS, KEYS, "first line")
         intact = header(require(found["session"], str, "session"), require(found["first"], int, "first")) == line
     except (ValueError, InvalidValue) as error:
         raise LogDamaged(f"{name}: its first line is damaged: {error}") from error
