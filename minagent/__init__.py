@@ -1,7 +1,7 @@
 """A small agent that survives crashes: the names of chapter 7.3.
 
-Modules by distance from the reader: agent, checkpoint, document, runner, policy, session, models, tools, messages,
-atomic, generations, plain_json, errors. The second floor, `minagent.log`, and `minagent.lab`, which breaks things on
+Modules by distance from the reader: agent, checkpoint, document, runner, session, models, tools, messages,
+atomic, plain_json, errors. The second floor, `minagent.log`, and `minagent.lab`, which breaks things on
 purpose, have doors of their own. Importing minagent starts nothing, and loads neither of them.
 """
 
@@ -21,35 +21,18 @@ from minagent.errors import (
 )
 from minagent.messages import Message, ToolCall, pending_calls, problems
 from minagent.models import FakeModel, HistoryModel
-from minagent.policy import (
-    AnyOf,
-    AtEnd,
-    BeforeSideEffects,
-    EverySeconds,
-    EverySteps,
-    EveryTokens,
-    Policy,
-    Unsaved,
-    YoungDaly,
-)
-from minagent.runner import run_with_checkpoints
+from minagent.runner import SaveWhen, Unsaved, run_with_checkpoints
 from minagent.session import Session, validate
 from minagent.tools import ToolRegistry
 
 __all__ = [
     "Agent",
-    "AnyOf",
-    "AtEnd",
-    "BeforeSideEffects",
     "Checkpoint",
     "CheckpointDamaged",
     "CheckpointError",
     "CheckpointMissing",
     "CheckpointTooNew",
     "EffectUnknown",
-    "EverySeconds",
-    "EverySteps",
-    "EveryTokens",
     "FakeModel",
     "HistoryModel",
     "InvalidMessages",
@@ -57,14 +40,13 @@ __all__ = [
     "Message",
     "MinagentError",
     "NotRecorded",
-    "Policy",
+    "SaveWhen",
     "ScriptExhausted",
     "Session",
     "Step",
     "ToolCall",
     "ToolRegistry",
     "Unsaved",
-    "YoungDaly",
     "add_question",
     "init_session",
     "load_checkpoint",

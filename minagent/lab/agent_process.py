@@ -18,7 +18,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, cast
 
-from minagent import BeforeSideEffects, Checkpoint, Session, Unsaved, pending_calls, save_checkpoint, step_once
+from minagent import Checkpoint, SaveWhen, Session, Unsaved, pending_calls, save_checkpoint, step_once
 from minagent.agent import NOT_RECORDED, NotRecorded
 from minagent.lab.child_process import say, wait_for_parent
 from minagent.lab.crash_points import CrashPoints, die_at
@@ -60,7 +60,7 @@ class _SavePlan(NotRecorded):
 
     def answered(self, session: Session, model_cursor: int | None, reply: Reply) -> None:  # noqa: ARG002
         effects = self._process.agent.registry.effects(reply.message.tool_calls)
-        if BeforeSideEffects().due(Unsaved(about_to_run=effects)):
+        if SaveWhen(before_side_effects=True).due(Unsaved(about_to_run=effects)):
             self._process.save("plan")
 
 

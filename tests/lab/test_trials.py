@@ -15,20 +15,13 @@ from statistics import fmean, stdev
 import numpy as np
 import pytest
 
-from minagent import (
-    AtEnd,
-    BeforeSideEffects,
-    EverySeconds,
-    EverySteps,
-    Policy,
-    YoungDaly,
-    recover_checkpoint,
-    validate,
-)
+from minagent import SaveWhen, recover_checkpoint, validate
 from minagent.lab.ledger import Ledger
 from minagent.lab.simulate import Outcome, Workload, failures_at_random, recorded_failures, simulate
 from minagent.lab.theory import executed_steps, lost_at_a_moment
 from minagent.lab.trials import CHECKPOINT, LEDGER, PATIENCE, SAVE_SECONDS, STEP_SECONDS, Life, Trials
+from minagent.lab.young_daly import YoungDaly
+from minagent.runner import Policy
 from tests.examined import Examined
 
 
@@ -45,7 +38,7 @@ def test_real_crashes_agree_with_the_exact_expectation(trials: Trials, every: in
     rng = np.random.default_rng(73)
     end = SAVE_SECONDS + 37 * STEP_SECONDS + 36 // every * SAVE_SECONDS
     examined("crashes at drawn moments", 60)
-    lost = [trials.run(EverySteps(every), 37, [moment]).lost[0] for moment in rng.uniform(0, end, 60)]
+    lost = [trials.run(SaveWhen(steps=every), 37, [moment]).lost[0] for moment in rng.uniform(0, end, 60)]
     error = stdev(lost) / math.sqrt(len(lost))
     assert abs(fmean(lost) - lost_at_a_moment(37, every, STEP_SECONDS, SAVE_SECONDS)) < 3 * error
 
@@ -58,7 +51,7 @@ def test_real_runs_to_the_end_agree_with_the_closed_form(trials: Trials, examine
     for _ in range(40):
         # A life counts in steps; saves take no part in it. So the moment of death is put on the clock of the run.
         gaps = (life for life in iter(lambda: float(rng.exponential(-1 / math.log1p(-p))), None))
-        trial = trials.run(EverySteps(5), 20, (on_the_clock(life, every=5) for life in gaps))
+        trial = trials.run(SaveWhen(steps=5), 20, (on_the_clock(life, every=5) for life in gaps))
         assert trial.finished
         examined("crashes at drawn moments", trial.crashes)
         begun.append(20 + trial.crashes + sum(trial.lost))
@@ -72,13 +65,13 @@ def on_the_clock(steps: float, every: int) -> float:
 
 
 POLICIES: list[Policy] = [
-    EverySteps(1),
-    EverySteps(4),
-    EverySeconds(7.3),
-    BeforeSideEffects(),
-    EverySteps(3) | BeforeSideEffects(),
+    SaveWhen(steps=1),
+    SaveWhen(steps=4),
+    SaveWhen(seconds=7.3),
+    SaveWhen(before_side_effects=True),
+    SaveWhen(steps=3, before_side_effects=True),
     YoungDaly(40),
-    AtEnd(),
+    SaveWhen(),
 ]
 
 
@@ -108,7 +101,7 @@ def test_the_simulation_is_what_real_processes_do(trials: Trials, policy: Policy
 def test_saving_before_side_effects_saves_paid_calls_and_no_repeats(trials: Trials):
     """Killed at every point: as many repeats; a call is paid again in the new save, not in the tool and its save."""
     points, repeats, paid = {}, {}, {}
-    for policy in (EverySteps(1), EverySteps(1) | BeforeSideEffects()):
+    for policy in (SaveWhen(steps=1), SaveWhen(steps=1, before_side_effects=True)):
         moments = trials.crash_points(policy, 4)
         runs = [trials.run(policy, 4, [moment, math.inf]) for moment in moments]
         assert all(run.finished and run.crashes == 1 for run in runs)
@@ -124,10 +117,10 @@ def test_saving_before_side_effects_saves_paid_calls_and_no_repeats(trials: Tria
 def test_a_policy_that_gets_nowhere_is_given_up(trials: Trials):
     """It saves each ten steps, and no process lives that long: whatever it does is lost, again and again."""
     lives = iter(lambda: 9 * STEP_SECONDS, None)
-    trial = trials.run(EverySteps(10), 20, lives)
+    trial = trials.run(SaveWhen(steps=10), 20, lives)
     assert (trial.finished, trial.crashes, set(trial.lost)) == (False, PATIENCE, {8})
     assert trial.model_calls == PATIENCE * 9
-    assert trials.run(EverySteps(5), 20, lives).finished
+    assert trials.run(SaveWhen(steps=5), 20, lives).finished
 
 
 @pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
@@ -137,7 +130,7 @@ def test_killed_by_the_real_clock_at_any_moment(tmp_path: Path, examined: Examin
     every, steps = 3, 30
     for number in range(40):
         examined("crashes at drawn moments", 1)
-        life = Life(tmp_path / str(number), steps, 1, EverySteps(every), math.inf)
+        life = Life(tmp_path / str(number), steps, 1, SaveWhen(steps=every), math.inf)
         child = os.fork()
         if child == 0:
             life.live()
@@ -159,7 +152,7 @@ def test_killed_by_the_real_clock_at_any_moment(tmp_path: Path, examined: Examin
 
 def test_a_run_that_came_on_and_then_gets_nowhere_is_given_up(trials: Trials):
     """Twenty crashes in a row without a step; the first of all had saved some."""
-    trial = trials.run(EverySteps(1), 20, itertools.chain([15.6], itertools.repeat(1.0)))
+    trial = trials.run(SaveWhen(steps=1), 20, itertools.chain([15.6], itertools.repeat(1.0)))
     assert (trial.finished, trial.crashes) == (False, 1 + PATIENCE)
 
 
@@ -167,10 +160,10 @@ def test_an_error_in_a_trial_is_told(trials: Trials):
     """Not a crash to be counted; and these trials are at an end, since their helper is."""
     with Trials() as helper:
         with pytest.raises(RuntimeError, match="it says why on stderr"):
-            helper.run(EverySteps(2), 1, [math.inf], effect_every=0)
+            helper.run(SaveWhen(steps=2), 1, [math.inf], effect_every=0)
         with pytest.raises(RuntimeError, match="begin new Trials"):
-            helper.run(EverySteps(2), 1, [math.inf])
-    assert trials.run(EverySteps(2), 2, [math.inf]).finished
+            helper.run(SaveWhen(steps=2), 1, [math.inf])
+    assert trials.run(SaveWhen(steps=2), 2, [math.inf]).finished
 
 
 def test_an_interrupt_takes_the_process_with_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
@@ -180,9 +173,9 @@ def test_an_interrupt_takes_the_process_with_it(monkeypatch: pytest.MonkeyPatch,
         signal.signal(signal.SIGALRM, interrupt)
         signal.setitimer(signal.ITIMER_REAL, 0.3)
         with pytest.raises(KeyboardInterrupt):
-            helper.run(EverySteps(1), 3000, [math.inf])
+            helper.run(SaveWhen(steps=1), 3000, [math.inf])
         with pytest.raises(RuntimeError, match="begin new Trials"):
-            helper.run(EverySteps(1), 2, [math.inf])
+            helper.run(SaveWhen(steps=1), 2, [math.inf])
     assert list(tmp_path.iterdir()) == []
     assert helper._helper.returncode == -signal.SIGKILL
 
@@ -198,7 +191,7 @@ def test_a_helper_that_dies_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     with Trials() as helper:
         threading.Timer(0.3, helper._helper.kill).start()
         with pytest.raises(RuntimeError, match="ended with code unknown"):
-            helper.run(EverySteps(1), 3000, [math.inf])
+            helper.run(SaveWhen(steps=1), 3000, [math.inf])
     assert list(tmp_path.iterdir()) == []
 
 
