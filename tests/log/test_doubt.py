@@ -21,7 +21,6 @@ from minagent import (
 from minagent.agent import INTERRUPTED
 from minagent.log import Conflict, DidNotHappen, Happened, InDoubt, MemoryStore, SessionLog, Unknown, run_with_log
 from minagent.log.records import NO_DIGEST, Record, State, apply
-from minagent.tools import Reconcile
 
 WHEN = "2026-01-01T00:00:00Z"
 
@@ -37,7 +36,7 @@ DONE = Message("assistant", "Done.")
 class World:
     """An agent with one tool of each kind, and what happened, in order."""
 
-    def __init__(self, *script: Message, reconcile: Reconcile | None = None) -> None:
+    def __init__(self, *script: Message, reconcile: Callable[[str], object] | None = None) -> None:
         self.happened: list[str] = []
         self.script = script
         self.fail: dict[str, BaseException] = {}
