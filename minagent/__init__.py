@@ -5,7 +5,7 @@ atomic, plain_json, errors. The second floor, `minagent.log`, and `minagent.lab`
 purpose, have doors of their own. Importing minagent starts nothing, and loads neither of them.
 """
 
-from minagent.agent import Agent, NotRecorded, Step, add_question, init_session, run_turn, step_once
+from minagent.agent import Agent, Recorder, Step, add_question, init_session, run_turn, step_once
 from minagent.checkpoint import load_checkpoint, recover_checkpoint, save_checkpoint
 from minagent.document import Checkpoint
 from minagent.errors import (
@@ -39,7 +39,7 @@ __all__ = [
     "InvalidValue",
     "Message",
     "MinagentError",
-    "NotRecorded",
+    "Recorder",
     "SaveWhen",
     "ScriptExhausted",
     "Session",

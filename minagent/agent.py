@@ -9,7 +9,7 @@ Source: chapter 7.3.3.
 import os
 import time
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 from minagent.errors import InvalidValue
 from minagent.messages import Message, ToolCall, check_sequence, open_calls, pending_calls
@@ -50,10 +50,7 @@ def new_id() -> str:
 def init_session(
     agent: Agent, question: str, *, session_id: str | None = None, created_at: str | None = None
 ) -> Session:
-    """Begin a session: the system prompt and the first question.
-
-    `session_id` is a random one and `created_at` is now, unless they are given.
-    """
+    """Begin a session: the system prompt and the first question. Unless given, the id is random, the time now."""
     return Session(
         id=new_id() if session_id is None else session_id,
         messages=[Message("system", agent.system_prompt), Message("user", question)],
@@ -61,35 +58,22 @@ def init_session(
     )
 
 
-class Recorder(Protocol):
-    """Whoever is told what a step does, while it does it: a SessionLog, or whoever has to save before a tool runs."""
-
-    def record(self, session: Session, model_cursor: int | None) -> None:
-        """Take in what is new in the session: before the model is asked, and after the tools have run."""
-
-    def answered(self, session: Session, model_cursor: int | None, reply: Reply) -> None:
-        """Take in the model's answer, the session's newest message. If this raises, the answer is taken back."""
-
-    def run(self, tools: ToolRegistry, session: Session, model_cursor: int | None, index: int, call: ToolCall) -> str:
-        """Return the result of a call, by running it or otherwise; `index` is its place in the newest answer."""
-
-
-class NotRecorded:
-    """The Recorder of a session without a log: it writes nothing down."""
+class Recorder:
+    """Told what a step does, while it does it. This one writes nothing down; a SessionLog does."""
 
     def record(self, session: Session, model_cursor: int | None) -> None:  # noqa: ARG002
-        """Write nothing; raise InvalidMessages if the history contradicts itself, so that no model is sent it."""
+        """Take in what is new: before the model is asked, and after the tools. Raise if no model should see it."""
         check_sequence(session.messages)
 
     def answered(self, session: Session, model_cursor: int | None, reply: Reply) -> None:
-        """Write nothing."""
+        """Take in the model's answer, now the session's newest message. If this raises, it is taken back."""
 
     def run(self, tools: ToolRegistry, session: Session, cursor: int | None, index: int, call: ToolCall) -> str:  # noqa: ARG002
-        """Run the call, and write nothing."""
+        """Return the result of a call, by running it or otherwise; `index` is its place in the answer."""
         return tools.call(call)
 
 
-NOT_RECORDED = NotRecorded()
+NOT_RECORDED = Recorder()
 
 
 def step_once(

@@ -21,6 +21,7 @@ Source: chapters 7.3.2, 7.3.4 and 7.3.7.
 
 import contextlib
 import os
+import re
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -70,7 +71,7 @@ def save_checkpoint(path: str | PathLike[str], session: Session, model: Model, s
 def _is_of(session: Session, file: str) -> bool:
     """Return whether a file begins as this session's checkpoints do: one never falls back to another's state.
 
-    Raises CheckpointTooNew. No more of the file is read, unless it seems to be newer.
+    No more of the file is read, unless it says that it is newer: then, if it is intact, it must not be replaced.
     """
     expected = beginning(session)
     with open(file, "rb") as opened:
@@ -105,38 +106,22 @@ def _keep_newest(path: str, session: Session, older: dict[int, str]) -> None:
 def numbered(path: str | PathLike[str]) -> dict[int, str]:
     """Return the generations of `path` by their numbers, the highest first."""
     path = os.fspath(path)
-    found = {number: _name(path, number) for name in _beside(path) if (number := _number(path, name)) is not None}
-    return dict(sorted(found.items(), reverse=True))
-
-
-def _beside(path: str) -> list[str]:
-    folder = os.path.dirname(path) or "."
-    return sorted(os.listdir(folder)) if os.path.isdir(folder) else []
-
-
-def _number(path: str, name: str) -> int | None:
-    """Return the number in the name of a generation of `path`; None if it is something else."""
-    start, digits = f"{os.path.basename(path)}.step-", name.rpartition("-")[2]
-    if name != start + digits or not _is_number(digits) or not os.path.isfile(_name(path, int(digits))):
-        return None
-    return int(digits)
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit() and text == str(int(text))
+    name = re.escape(os.path.basename(path))
+    found = {int(match[1]): match[0] for match in _beside(path, rf"{name}\.step-(0|[1-9][0-9]*)")}
+    return {number: os.path.join(os.path.dirname(path), found[number]) for number in sorted(found, reverse=True)}
 
 
 def _left_by_a_killed_save(path: str) -> list[str]:
     """Return the temporary files of `path`: that of `replace_atomically`, and that of `_move_name`."""
-    start, end = f".{os.path.basename(path)}.", ".tmp"
-    inner = {name: name[len(start) : -len(end)] for name in _beside(path) if name.startswith(start)}
-    found = [name for name, text in inner.items() if name.endswith(end) and _is_temporary(text)]
-    return [os.path.join(os.path.dirname(path), name) for name in found]
+    found = _beside(path, rf"\.{re.escape(os.path.basename(path))}\.(?:step-[0-9]+\.[a-z0-9_]{{8}}|newest)\.tmp")
+    return [os.path.join(os.path.dirname(path), match[0]) for match in found]
 
 
-def _is_temporary(inner: str) -> bool:
-    number, _, rest = inner.removeprefix("step-").partition(".")
-    return inner == "newest" or (inner.startswith("step-") and _is_number(number) and len(rest) == len("k2x9f3ab"))
+def _beside(path: str, pattern: str) -> list[re.Match[str]]:
+    """Return the matches of names of files in the folder of `path`."""
+    folder = os.path.dirname(path) or "."
+    names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+    return [m for name in names if (m := re.fullmatch(pattern, name)) and os.path.isfile(os.path.join(folder, name))]
 
 
 def _name(path: str, number: int) -> str:
@@ -180,11 +165,8 @@ class LoadReport:
 def load_checkpoint(path: str | PathLike[str], script: Sequence[Message]) -> tuple[Session, FakeModel, list[Step]]:
     """Load session, model and trace from `path`; the model's cursor stands where it stood, in the whole `script`.
 
-    Where the newest checkpoint is damaged, the one before it is taken, with the warning CheckpointPassedOver.
-
-    Raises:
-        InvalidValue: the checkpoint is of a model without a script; use recover_checkpoint.
-        CheckpointMissing, CheckpointDamaged, CheckpointTooNew: as `recover_checkpoint`.
+    Where the newest checkpoint is damaged, the one before it is taken, with the warning CheckpointPassedOver. Raises as
+    `recover_checkpoint` does, and InvalidValue if the checkpoint is of a model without a script.
     """
     checkpoint, report = recover_checkpoint(path)
     if report.passed_over:

@@ -161,14 +161,15 @@ def check_cursor(cursor: Any) -> int | None:
 
 
 def _step_to_json(step: Any, path: str) -> dict[str, Any]:
-    return vars(step_from_json(vars(require(step, Step, path)), path))
+    fields: dict[str, Any] = vars(require(step, Step, path))
+    step_from_json(fields, path)
+    return fields
 
 
 def step_from_json(value: Any, path: str) -> Step:
     """Build an entry of the trace from its JSON form; raise InvalidValue with the path of what does not fit."""
-    fields = plain(require_keys(value, STEP, STEP, path), path)
-    return Step(
-        require(fields["index"], int, f"{path}.index"),
-        require(fields["kind"], str, f"{path}.kind"),
-        require(fields["detail"], str, f"{path}.detail"),
-    )
+    step = Step(**require_keys(value, STEP, STEP, path))
+    if (type(step.index), type(step.kind), type(step.detail)) != (int, str, str) or abs(step.index) > LARGEST_INT:
+        for name, kind in {"index": int, "kind": str, "detail": str}.items():
+            require(plain(value[name], f"{path}.{name}"), kind, f"{path}.{name}")
+    return step

@@ -35,11 +35,16 @@ class ToolCall:
 
     def copy(self, path: str = "tool_call") -> "ToolCall":
         """Return an equal call that shares nothing with this one; raise InvalidValue with the path of a flaw."""
-        return ToolCall(
-            require(self.id, str, f"{path}.id"),
-            require(self.name, str, f"{path}.name"),
-            plain(require(self.arguments, dict, f"{path}.arguments"), f"{path}.arguments"),
-        )
+        return _call(vars(self), path)
+
+
+def _call(fields: dict[str, Any], path: str) -> ToolCall:
+    """Build a call from its fields, checked, with arguments of its own: the one walk over them."""
+    return ToolCall(
+        require(fields["id"], str, f"{path}.id"),
+        require(fields["name"], str, f"{path}.name"),
+        plain(require(fields["arguments"], dict, f"{path}.arguments"), f"{path}.arguments"),
+    )
 
 
 @dataclass(frozen=True)
@@ -61,8 +66,7 @@ class Message:
 
     def copy(self, path: str = "message") -> "Message":
         """Return an equal message that shares nothing with this one; raise InvalidValue as `ToolCall.copy` does."""
-        require(self.content, TEXT, f"{path}.content")
-        require(self.tool_call_id, TEXT, f"{path}.tool_call_id")
+        _check_texts(self.content, self.tool_call_id, path)
         if not self.tool_calls:
             return self  # nothing in it can be changed
         places = [(call, f"{path}.tool_calls[{i}]") for i, call in enumerate(self.tool_calls)]
@@ -85,9 +89,19 @@ class Message:
         fields = require_keys(value, NEEDED, ALLOWED, path)
         if fields["role"] not in ROLES:
             raise InvalidValue(f"{path}.role", f"expected one of {', '.join(ROLES)}, found {fields['role']!r}")
-        forms = enumerate(require(fields.get("tool_calls", []), list, f"{path}.tool_calls"))
-        calls = [ToolCall(**require_keys(form, CALL, CALL, f"{path}.tool_calls[{i}]")) for i, form in forms]
-        return cls(fields["role"], fields["content"], calls, fields.get("tool_call_id")).copy(path)
+        _check_texts(fields["content"], fields.get("tool_call_id"), path)
+        if "tool_calls" not in fields:
+            return cls(fields["role"], fields["content"], (), fields.get("tool_call_id"))
+        forms = enumerate(require(fields["tool_calls"], list, f"{path}.tool_calls"))
+        places = [(form, f"{path}.tool_calls[{i}]") for i, form in forms]
+        calls = tuple([_call(require_keys(form, CALL, CALL, where), where) for form, where in places])
+        return cls(fields["role"], fields["content"], calls, fields.get("tool_call_id"))
+
+
+def _check_texts(content: Any, tool_call_id: Any, path: str) -> None:
+    if type(content) not in TEXT or type(tool_call_id) not in TEXT:
+        require(content, TEXT, f"{path}.content")
+        require(tool_call_id, TEXT, f"{path}.tool_call_id")
 
 
 ProblemKind = Literal[

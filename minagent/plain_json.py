@@ -88,10 +88,10 @@ def _number(value: float) -> float:
 
 
 def require(value: Any, kind: type | tuple[type, ...], path: str) -> Any:
-    """Return `value` if it is of `kind`; raise InvalidValue naming `path` if not. A bool is not an int."""
-    if isinstance(value, kind) and (not isinstance(value, bool) or kind is bool):
+    """Return `value` if it is of exactly this `kind`; raise InvalidValue naming `path` if not. A bool is not an int."""
+    kinds: tuple[type, ...] = kind if isinstance(kind, tuple) else (kind,)
+    if type(value) in kinds:
         return value
-    kinds = kind if isinstance(kind, tuple) else (kind,)
     expected = " or ".join("null" if k is type(None) else k.__name__ for k in kinds)
     raise InvalidValue(path, f"expected {expected}, found {type(value).__name__}")
 
@@ -99,8 +99,8 @@ def require(value: Any, kind: type | tuple[type, ...], path: str) -> Any:
 def require_keys(value: Any, needed: frozenset[str], allowed: frozenset[str], path: str) -> dict[str, Any]:
     """Return `value` if it is an object with all `needed` keys and only `allowed` ones; else raise InvalidValue."""
     fields: dict[str, Any] = require(value, dict, path)
+    if needed <= fields.keys() <= allowed:
+        return fields
     if missing := needed - fields.keys():
         raise InvalidValue(path, f"missing {', '.join(sorted(missing))}")
-    if unknown := fields.keys() - allowed:
-        raise InvalidValue(path, f"unknown {', '.join(sorted(map(str, unknown)))}")
-    return fields
+    raise InvalidValue(path, f"unknown {', '.join(sorted(map(str, fields.keys() - allowed)))}")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Protocol
 
-from minagent.agent import Agent, NotRecorded, Step, step_once
+from minagent.agent import Agent, Recorder, Step, step_once
 from minagent.checkpoint import save_checkpoint
 from minagent.models import Model, Reply
 from minagent.session import Session
@@ -99,7 +99,7 @@ def run_with_checkpoints(
 
 
 @dataclass
-class _Saver(NotRecorded):
+class _Saver(Recorder):
     """Saves when the policy says so; as a Recorder it hears of an answer before the tools run."""
 
     agent: Agent

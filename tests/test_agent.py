@@ -21,7 +21,7 @@ from minagent import (
     run_turn,
     step_once,
 )
-from minagent.agent import NotRecorded
+from minagent.agent import Recorder
 from minagent.lab.example import ANSWER, SCRIPT, TASK
 from minagent.models import Reply
 
@@ -155,7 +155,7 @@ def test_a_history_that_contradicts_itself_is_not_sent_to_a_model(
     assert (model.cursor, steps) == (0, [])
 
 
-class Watching(NotRecorded):
+class Watching(Recorder):
     """A Recorder that does what the test wants when it hears of an answer."""
 
     def __init__(self, look: Callable[[Session, int | None, Reply], None]) -> None:

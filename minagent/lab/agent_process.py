@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from minagent import Checkpoint, SaveWhen, Session, Unsaved, pending_calls, save_checkpoint, step_once
-from minagent.agent import NOT_RECORDED, NotRecorded
+from minagent.agent import NOT_RECORDED, Recorder
 from minagent.lab.child_process import say, wait_for_parent
 from minagent.lab.crash_points import CrashPoints, die_at
 from minagent.lab.example import EXAMPLES, SESSION, Example, ExampleName
@@ -52,7 +52,7 @@ class _TellingStore(FileStore):
         self._write(lambda: super(_TellingStore, self).append(session_id, records, expected_length))
 
 
-class _SavePlan(NotRecorded):
+class _SavePlan(Recorder):
     """Saves what the model wants, before a tool with side effects runs."""
 
     def __init__(self, process: "_AgentProcess") -> None:

@@ -22,7 +22,7 @@ from minagent import (
     save_checkpoint,
     step_once,
 )
-from minagent.agent import NOT_RECORDED, NotRecorded, Recorder
+from minagent.agent import NOT_RECORDED, Recorder
 from minagent.lab.crash_points import CrashPoints, WatchedDatabase
 from minagent.lab.example import BEGAN, SESSION
 from minagent.lab.ledger import Ledger
@@ -107,7 +107,7 @@ class _Model:
 
 
 @dataclass
-class _SaveEachTool:
+class _SaveEachTool(Recorder):
     """A recorder without a log: it saves the whole session where a log would append."""
 
     path: Path
@@ -131,7 +131,7 @@ class _SaveEachTool:
 
 
 @dataclass
-class _SavePlan(NotRecorded):
+class _SavePlan(Recorder):
     """A recorder that saves what the model wants, before it is done."""
 
     save: Callable[[], None]

@@ -18,7 +18,7 @@ import copy
 from collections.abc import Sequence
 from typing import Any
 
-from minagent.agent import Step, new_id
+from minagent.agent import Recorder, Step, new_id
 from minagent.document import check_cursor
 from minagent.errors import InvalidValue
 from minagent.log.doubt import Verdict, settled
@@ -33,7 +33,7 @@ from minagent.session import Session
 from minagent.tools import ToolRegistry
 
 
-class SessionLog:
+class SessionLog(Recorder):
     """One session's log, as one writer sees it. `writer` is an id that no other process ever has; a new one if None."""
 
     def __init__(self, store: Store, session_id: str, writer: str | None = None) -> None:
