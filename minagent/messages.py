@@ -10,7 +10,6 @@ The JSON form of the four roles. What is not set is left out:
 Source: chapters 7.2 and 7.3.7.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -141,11 +140,11 @@ def open_calls(messages: Sequence[Message]) -> list[tuple[int, ToolCall]]:
     if not messages or (exchange := newest_exchange(messages))[0].role != "assistant":
         return []
     asker, *results = exchange
-    answered = Counter(result.tool_call_id for result in results)
+    answered = [result.tool_call_id for result in results]
     found = []
     for index, call in enumerate(asker.tool_calls):
-        if answered[call.id]:
-            answered[call.id] -= 1
+        if call.id in answered:
+            answered.remove(call.id)
         else:
             found.append((index, call))
     return found

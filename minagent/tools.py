@@ -14,6 +14,7 @@ verdict (see `minagent.log.doubt`).
 Source: chapters 7.1, 7.3.1 and 7.3.6.
 """
 
+import functools
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -40,8 +41,9 @@ class Tool:
     signature: inspect.Signature
     reconcile: Reconcile | None = None
 
+    @functools.cached_property
     def schema(self) -> dict[str, Any]:
-        """Return what the model is told: name, description, and parameters as JSON schema."""
+        """What the model is told: name, description, and parameters as JSON schema."""
         hidden = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
         named = [p for p in self.signature.parameters.values() if p.name != KEY and p.kind not in hidden]
         kinds = {p.name: JSON_TYPES.get(get_origin(p.annotation) or p.annotation) for p in named}
@@ -99,7 +101,7 @@ class ToolRegistry:
 
     def schemas(self) -> list[dict[str, Any]]:
         """Return the schemas of all tools, in the order of registration, as the model is given them."""
-        return [tool.schema() for tool in self.tools.values()]
+        return [plain(tool.schema, "schema") for tool in self.tools.values()]
 
     def effects(self, tool_calls: Sequence[ToolCall]) -> tuple[Effect, ...]:
         """Return the effect of each call. That of an unknown tool, which cannot run, is "read_only"."""

@@ -2,8 +2,9 @@
 
     python -m tests.benchmarks.bare_work
 
-Each cost is a multiple of what nobody can do without, measured in the same run on the same values: the C encoder's
-compact JSON, SHA-256, a write and a rename; or `json.loads`. Files are in memory, and nothing is forced to a disk.
+Each cost is a multiple of what nobody can do without, measured in the same run on the same values: for a save the C
+encoder's compact JSON, SHA-256, a write and a rename; for a load `json.loads`; for a step under a log the same appends
+to the same store. Files are in memory, and nothing is forced to a disk.
 """
 
 import hashlib
@@ -20,10 +21,20 @@ from unittest import mock
 from minagent import FakeModel, Session, ToolRegistry, init_session, recover_checkpoint, save_checkpoint, step_once
 from minagent.lab.example import long_task
 from minagent.log import FileStore, SessionLog
+from minagent.models import Reply, Usage
 
 STEPS, RESUMED, ROUNDS = 1_000, 3_000, 15
 GOALS = {"save": 4.0, "load": 4.0, "step, exactly once": 3.5, "step, plain record": 2.5, "resume": 4.0}
-IN_MEMORY = "/dev/shm" if os.path.isdir("/dev/shm") else None
+IN_MEMORY = next((folder for folder in ("/dev/shm",) if os.path.isdir(folder)), None)  # noqa: S108 - files in memory
+
+
+class Scripted(FakeModel):
+    """A model that counts no tokens, which takes longer the longer the history is."""
+
+    def complete(self, messages: object, schemas: object) -> Reply:
+        """Answer."""
+        self.cursor = (self.cursor or 0) + 1
+        return Reply(self.script[self.cursor - 1], Usage(0, 0))
 
 
 def seconds(work: Callable[[], object], before: Callable[[], object] = lambda: None) -> float:
@@ -74,11 +85,25 @@ def checkpoint_costs(folder: Path) -> dict[str, float]:
     return {"save": save / bare, "load": seconds(lambda: recover_checkpoint(path)) / loads}
 
 
+def bare_appends(file: Path, store: FileStore) -> float:
+    """Return the seconds that the appends of a log take: encoding and digests of the same records, the same batches."""
+    lines = file.read_bytes().split(b"\n")[2:-1]
+    values = [(json.loads(line), line.endswith(b" ")) for line in lines]
+    begun, batch, length = time.perf_counter(), list[bytes](), 0
+    for value, goes_on in values:
+        batch.append(text(value))
+        hashlib.sha256(batch[-1]).hexdigest()
+        if not goes_on:
+            store.append("bare", batch, length)
+            batch, length = [], length + len(batch)
+    return time.perf_counter() - begun
+
+
 def log_costs(folder: Path, effect: Any) -> tuple[float, float]:
     """Return the ratios of a step under a log, against its appends, and of a resume."""
     task = long_task(RESUMED)
     registry = ToolRegistry()
-    agent, model, steps = task.agent(registry), FakeModel(task.script), []  # type: ignore[var-annotated]
+    agent, model, steps = task.agent(registry), Scripted(task.script), []  # type: ignore[var-annotated]
     for name, tool in list(registry.tools.items()):
         del registry.tools[name]
         registry.register(effect=effect)(tool.function)
@@ -91,15 +116,7 @@ def log_costs(folder: Path, effect: Any) -> tuple[float, float]:
     took = time.perf_counter() - begun
     store.close()
     file = folder / f"{session.id}.log.jsonl"
-    lines = file.read_bytes().splitlines()[2:]
-    values = [json.loads(line) for line in lines]
-    begun = time.perf_counter()
-    with (folder / "bare.jsonl").open("wb", buffering=0) as bare:
-        for value in values:
-            data = text(value)
-            hashlib.sha256(data).hexdigest()
-            bare.write(data)
-    appends = time.perf_counter() - begun
+    appends = bare_appends(file, FileStore(folder / f"bare {effect}"))
     resume = seconds(lambda: SessionLog.resume(store, session.id))
     read = seconds(lambda: [json.loads(line) for line in file.read_bytes().splitlines()])
     return took / appends, resume / read
@@ -107,7 +124,7 @@ def log_costs(folder: Path, effect: Any) -> tuple[float, float]:
 
 def main() -> None:
     """Print the table."""
-    with tempfile.TemporaryDirectory(dir=IN_MEMORY) as name, mock.patch("os.fsync"):
+    with tempfile.TemporaryDirectory(dir=IN_MEMORY) as name, mock.patch("os.fsync", int):
         ratios = checkpoint_costs(Path(name, "checkpoints"))
         ratios["step, exactly once"], ratios["resume"] = log_costs(Path(name), "idempotent")
         ratios["step, plain record"], _ = log_costs(Path(name), "read_only")
