@@ -1,118 +1,60 @@
-"""A small agent that survives crashes: the names a reader types.
+"""A small agent that survives crashes: the names of chapter 7.3.
 
-Modules by distance from the reader: runner, lease, policy, log, replay, checkpoint, records, document, agent,
-recording, session, models, tools, messages, stores, generations, atomic, plain_json, errors.
-`minagent.lab` breaks things on purpose. Importing minagent starts nothing and loads the standard library alone.
+Modules by distance from the reader: agent, checkpoint, document, runner, session, models, tools, messages,
+atomic, plain_json, errors. The second floor, `minagent.log`, and `minagent.lab`, which breaks things on
+purpose, have doors of their own. Importing minagent starts nothing, and loads neither of them.
 """
 
-from minagent.agent import Agent, Step, add_question, init_session, run_turn, step_once
-from minagent.checkpoint import LoadReport, load_checkpoint, recover_checkpoint, save_checkpoint
+from minagent.agent import Agent, Recorder, Step, add_question, init_session, run_turn, step_once
+from minagent.checkpoint import load_checkpoint, recover_checkpoint, save_checkpoint
 from minagent.document import Checkpoint
 from minagent.errors import (
-    AppendUnknown,
     CheckpointDamaged,
     CheckpointError,
     CheckpointMissing,
-    CheckpointPassedOver,
     CheckpointTooNew,
-    Conflict,
     EffectUnknown,
-    InDoubt,
     InvalidMessages,
     InvalidValue,
-    LeaseLost,
-    LogDamaged,
-    LogError,
-    LogMissing,
-    LogTooNew,
     MinagentError,
     ScriptExhausted,
 )
-from minagent.lease import Lease
-from minagent.log import SessionLog
-from minagent.messages import Message, Problem, ToolCall, pending_calls, problems
-from minagent.models import FakeModel, HistoryModel, Model, Reply, Usage
-from minagent.policy import (
-    AnyOf,
-    AtEnd,
-    BeforeSideEffects,
-    EverySeconds,
-    EverySteps,
-    EveryTokens,
-    Policy,
-    Unsaved,
-    YoungDaly,
-)
-from minagent.replay import ResumeReport
-from minagent.runner import run_with_checkpoints, run_with_log
+from minagent.messages import Message, ToolCall, pending_calls, problems
+from minagent.models import FakeModel, HistoryModel
+from minagent.runner import SaveWhen, Unsaved, run_with_checkpoints
 from minagent.session import Session, validate
-from minagent.stores.file import FileStore
-from minagent.stores.memory import MemoryStore
-from minagent.stores.open_store import open_store
-from minagent.stores.sql import SqliteStore
-from minagent.tools import DidNotHappen, Happened, ToolRegistry, Unknown
+from minagent.tools import ToolRegistry
 
 __all__ = [
     "Agent",
-    "AnyOf",
-    "AppendUnknown",
-    "AtEnd",
-    "BeforeSideEffects",
     "Checkpoint",
     "CheckpointDamaged",
     "CheckpointError",
     "CheckpointMissing",
-    "CheckpointPassedOver",
     "CheckpointTooNew",
-    "Conflict",
-    "DidNotHappen",
     "EffectUnknown",
-    "EverySeconds",
-    "EverySteps",
-    "EveryTokens",
     "FakeModel",
-    "FileStore",
-    "Happened",
     "HistoryModel",
-    "InDoubt",
     "InvalidMessages",
     "InvalidValue",
-    "Lease",
-    "LeaseLost",
-    "LoadReport",
-    "LogDamaged",
-    "LogError",
-    "LogMissing",
-    "LogTooNew",
-    "MemoryStore",
     "Message",
     "MinagentError",
-    "Model",
-    "Policy",
-    "Problem",
-    "Reply",
-    "ResumeReport",
+    "Recorder",
+    "SaveWhen",
     "ScriptExhausted",
     "Session",
-    "SessionLog",
-    "SqliteStore",
     "Step",
     "ToolCall",
     "ToolRegistry",
-    "Unknown",
     "Unsaved",
-    "Usage",
-    "YoungDaly",
     "add_question",
     "init_session",
     "load_checkpoint",
-    "open_store",
     "pending_calls",
     "problems",
     "recover_checkpoint",
     "run_turn",
     "run_with_checkpoints",
-    "run_with_log",
     "save_checkpoint",
     "step_once",
     "validate",

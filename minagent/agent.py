@@ -1,24 +1,25 @@
 """The agent loop, cut into steps: one model call with the tools that it asks for is one step.
 
-Between two steps nothing is half done: that is the moment to save. With a log, a step is written down while it happens
-(see `recording`), and can be gone on with from its middle. This module knows no disk.
+Between two steps nothing is half done: that is the moment to save. Whoever has to save in the middle of one, as a log
+does, is a Recorder, which a step tells what it does. This module knows no disk.
 
-Source: chapters 7.3.3 and 7.3.6.
+Source: chapter 7.3.3.
 """
 
-import uuid
-from collections.abc import Callable
+import os
+import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Literal, Self
+from typing import Literal
 
 from minagent.errors import InvalidValue
-from minagent.messages import Message, ToolCall, check_message, open_calls, pending_calls
+from minagent.messages import Message, ToolCall, check_sequence, open_calls, pending_calls
 from minagent.models import Model, Reply
-from minagent.recording import INTERRUPTED, Recorder, run_recorded
+from minagent.plain_json import require
 from minagent.session import Session
 from minagent.tools import ToolRegistry
 
+INTERRUPTED = "unknown: this call was interrupted, and may or may not have had its effect"
+"""The result of a call of which nobody knows what became of it."""
 LONGEST_DETAIL = 500
 """In characters: how much of a tool's result the trace repeats."""
 
@@ -41,111 +42,86 @@ class Step:
     detail: str
 
 
+def new_id() -> str:
+    """Return an id that nobody else has."""
+    return os.urandom(16).hex()
+
+
 def init_session(
     agent: Agent, question: str, *, session_id: str | None = None, created_at: str | None = None
 ) -> Session:
-    """Begin a session: the system prompt and the first question.
-
-    `session_id` is a random one and `created_at` is now, unless they are given.
-    """
+    """Begin a session: the system prompt and the first question. Unless given, the id is random, the time now."""
     return Session(
-        id=uuid.uuid4().hex if session_id is None else session_id,
+        id=new_id() if session_id is None else session_id,
         messages=[Message("system", agent.system_prompt), Message("user", question)],
-        created_at=datetime.now(UTC).isoformat() if created_at is None else created_at,
+        created_at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()) if created_at is None else created_at,
     )
 
 
+class Recorder:
+    """Told what a step does, while it does it. This one writes nothing down; a SessionLog does."""
+
+    def record(self, session: Session, model_cursor: int | None) -> None:  # noqa: ARG002
+        """Take in what is new: before the model is asked, and after the tools. Raise if no model should see it."""
+        check_sequence(session.messages)
+
+    def answered(self, session: Session, model_cursor: int | None, reply: Reply) -> None:
+        """Take in the model's answer, now the session's newest message. If this raises, it is taken back."""
+
+    def run(self, tools: ToolRegistry, session: Session, cursor: int | None, index: int, call: ToolCall) -> str:  # noqa: ARG002
+        """Return the result of a call, by running it or otherwise; `index` is its place in the answer."""
+        return tools.call(call)
+
+
+NOT_RECORDED = Recorder()
+
+
 def step_once(
-    agent: Agent,
-    session: Session,
-    model: Model,
-    steps: list[Step],
-    before_tools: Callable[[Reply], None] | None = None,
-    log: Recorder | None = None,
+    agent: Agent, session: Session, model: Model, steps: list[Step], log: Recorder = NOT_RECORDED
 ) -> Literal["paused", "done"]:
     """Take one step: one model call, then the tools that it asks for.
 
-    `before_tools` is called between the two, while the answer stands in the history and its calls are open: whoever
-    has to save before a tool changes the world does it there. `log` writes the step down while it happens.
-
-    Calls that the history holds without a result run first, and then they are the whole step: the model has said
-    what it wants, so it is not asked again. If the log says that such a call was about to run before, its tool decides:
-    one that reads, or is idempotent, runs again, with the same key; another is asked, if it can be asked.
+    If the step is cut short, by Interrupt or by an error, **what is complete stays** in session and trace: the model's
+    answer, and the results of the tools that have returned. The calls that are still open run next, and the model is
+    not asked again. If the model itself failed, nothing has happened.
 
     Returns:
         "paused" after tools have run: there is more to do, and now is the time to save. "done" after a plain answer.
 
     Raises:
         InvalidMessages: the history contradicts itself, so no model can be asked; the error lists every problem.
-        InvalidValue: the session, or the model's answer, could not be saved; no tool has run.
-        InDoubt: a tool may have run, and nobody knows; `SessionLog.resolve` goes on.
-        BaseException: whatever the model, a tool's EffectUnknown, `before_tools` or `log` raises; KeyboardInterrupt.
-        In each case session, trace and cursor are as they were before; or, after an error in a tool, as `before_tools`
-        has seen them. With a log they hold what has come to its end, written down or not: the next step writes it down.
+        InvalidValue: the model's answer could not be saved; no tool has run.
+        BaseException: whatever the model, `log`, or a tool's EffectUnknown raises; KeyboardInterrupt.
     """
-    with _BackOnError(session, model, steps) as back:
-        if log is None:
-            session.check_storable()  # before anything happens that could then not be saved
-        else:
-            log.record(session, model.cursor)  # the next question, say, before the model sees it
-        messages = list(session.messages) if log is None else session.messages
-        if not open_calls(messages):
-            reply = _ask(agent, model, messages)
-            if reply.message.tool_calls and (before_tools is not None or log is not None):
-                session.messages = messages
-                if before_tools is not None:
-                    before_tools(reply)
-                # What before_tools has seen may be on the disk by now. An error in a tool goes back to here, and no
-                # further: else the model would be asked again, and might want something else.
-                back.to_here()
-        calls = open_calls(messages)
-        for index, call in calls:
-            if log is None:
-                result = agent.registry.call(call)
-            else:
-                result = run_recorded(agent.registry, log, session, model.cursor, index, call)
-            _take_result(messages, steps, call, result)
-            if log is not None:
-                back.to_here()  # a full disk must not make us forget what the tool has said
-        if not calls:
-            steps.append(final_step(len(steps), messages[-1]))
-        session.messages = messages
-        if log is not None:
-            log.record(session, model.cursor)
-        return "paused" if calls else "done"
+    log.record(session, model.cursor)  # the next question, say, before the model sees it
+    if not pending_calls(session.messages):
+        answer = _ask(agent, session, model, log)
+        if not answer.tool_calls:
+            steps.append(final_step(len(steps), answer))
+            return "done"
+    for index, call in open_calls(session.messages):
+        result = log.run(agent.registry, session, model.cursor, index, call)
+        _take_result(session.messages, steps, call, result)
+    log.record(session, model.cursor)
+    return "paused"
 
 
-class _BackOnError:
-    """Brings session, cursor and trace back to where they were if an exception goes through."""
-
-    def __init__(self, session: Session, model: Model, steps: list[Step]) -> None:
-        self._session, self._model, self._steps = session, model, steps
-        self.to_here()
-
-    def to_here(self) -> None:
-        """From now on, go back to here."""
-        messages = self._session.messages
-        self._here = messages, len(messages), len(self._steps), self._model.cursor
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        if kind is not None:
-            # The model has moved its cursor when it answers, but the answer is not in the history yet. A reader presses
-            # Interrupt in a slow tool: left as it is, the next step would ask for the script item *after* the lost one,
-            # and its tools would be skipped in silence.
-            messages, length, taken, self._model.cursor = self._here
-            del messages[length:], self._steps[taken:]
-            self._session.messages = messages
-
-
-def _ask(agent: Agent, model: Model, messages: list[Message]) -> Reply:
-    """Ask the model, and add a copy of its answer to the messages: whoever made it may change its arguments."""
-    reply = model.complete(list(messages), agent.registry.schemas())
-    _check_answer(reply.message, len(messages))
-    messages.append(reply.message.copy())
-    return reply
+def _ask(agent: Agent, session: Session, model: Model, log: Recorder) -> Message:
+    """Ask the model, and add a copy of its answer to the session: whoever made it may change its arguments."""
+    messages, cursor = session.messages, model.cursor
+    length = len(messages)
+    try:
+        reply = model.complete(list(messages), agent.registry.schemas())
+        messages.append(_taken_in(reply.message, length))
+        log.answered(session, model.cursor, reply)
+    except BaseException:
+        # The model moves its cursor when it answers. Left as it is, the next step would ask for the script item *after*
+        # the lost one. And an answer that could not be written down is taken back: after a plain answer there is no
+        # next step that would write it down.
+        del messages[length:]
+        model.cursor = cursor
+        raise
+    return messages[-1]
 
 
 def _take_result(messages: list[Message], steps: list[Step], call: ToolCall, result: str) -> None:
@@ -165,13 +141,14 @@ def final_step(index: int, answer: Message) -> Step:
     return Step(index, "final", answer.content or "")
 
 
-def _check_answer(answer: Message, index: int) -> None:
-    """Refuse an answer that could not be saved, or not be sent back to a model, while no tool has run for it."""
-    check_message(answer, f"messages[{index}]")
+def _taken_in(answer: Message, index: int) -> Message:
+    """Copy an answer. Refuse one that could not be saved, or sent back to a model, while no tool has run for it."""
+    answer = require(answer, Message, f"messages[{index}]").copy(f"messages[{index}]")
     if answer.role != "assistant":
         raise InvalidValue(f"messages[{index}].role", f"a model answers as assistant, not as {answer.role}")
     if not answer.content and not answer.tool_calls:
         raise InvalidValue(f"messages[{index}]", "the model gave neither text nor tool calls: ask it again")
+    return answer
 
 
 def add_question(session: Session, steps: list[Step], question: str) -> None:

@@ -9,21 +9,20 @@ Source: chapter 7.3.2.
 
 import contextlib
 import os
-import tempfile
-from pathlib import Path
-
-from minagent.errors import AppendUnknown
+from os import PathLike
 
 
-def replace_atomically(path: Path, data: bytes) -> None:
+def replace_atomically(path: str | PathLike[str], data: bytes) -> None:
     """Write `data` to `path`, atomically and durably. Missing folders are made; only the owner may read the file.
 
     Raises:
         OSError: the disk refused. What `path` held before is still there, whole, unless the very last operation
             failed, the `fsync` of the folder: then the new bytes are there, whole, but may not outlive a power cut.
     """
-    make_folder(path.parent)
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    folder, name = os.path.split(path)
+    make_folder(folder)
+    temporary = os.path.join(folder, f".{name}.{os.urandom(4).hex()}.tmp")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         try:
             write_all(descriptor, data)
@@ -35,34 +34,17 @@ def replace_atomically(path: Path, data: bytes) -> None:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
-    fsync_folder(path.parent)
+    fsync_folder(folder)
 
 
-def append_or_undo(descriptor: int, data: bytes, end: int) -> None:
-    """Add `data` durably to an open file that ends at `end`, in append mode.
-
-    Raises:
-        OSError, KeyboardInterrupt, ...: nothing was added.
-        AppendUnknown: perhaps it was: neither writing nor cutting off came to a good end.
-    """
-    try:
-        write_all(descriptor, data)
-        os.fsync(descriptor)
-    except BaseException as error:
-        try:
-            os.ftruncate(descriptor, end)
-            os.fsync(descriptor)
-        except OSError:
-            raise AppendUnknown(f"an append failed, and so did undoing it: {error}") from error
-        raise
-
-
-def make_folder(folder: Path) -> None:
+def make_folder(folder: str | PathLike[str]) -> None:
     """Make a folder and those above it that are missing, each one's name forced to disk."""
-    if not folder.is_dir():
-        make_folder(folder.parent)
-        folder.mkdir(exist_ok=True)
-        fsync_folder(folder.parent)
+    if folder and not os.path.isdir(folder):
+        above = os.path.dirname(folder)
+        make_folder(above)
+        with contextlib.suppress(FileExistsError):  # another process was faster
+            os.mkdir(folder)
+        fsync_folder(above)
 
 
 def write_all(descriptor: int, data: bytes) -> None:
@@ -73,9 +55,9 @@ def write_all(descriptor: int, data: bytes) -> None:
         rest = rest[os.write(descriptor, rest) :]
 
 
-def fsync_folder(folder: Path) -> None:
-    """Force the names in a folder to disk."""
-    descriptor = os.open(folder, os.O_RDONLY)
+def fsync_folder(folder: str | PathLike[str]) -> None:
+    """Force the names in a folder to disk; "" is the current folder."""
+    descriptor = os.open(folder or ".", os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

@@ -1,70 +1,149 @@
 """Saving a checkpoint and finding it again: a file with one document in it, and the generations before it beside it.
 
-A save proves that what it writes can be loaded, before it replaces anything. A load changes no file: where the newest
-checkpoint is damaged, it takes the one before, and says which, why, and how many steps are lost. An intact document
-that is newer than this version of minagent is refused; nothing older is taken in its place, and no save replaces it.
+    session.json           the newest: another name of session.json.step-3
+    session.json.step-3
+    session.json.step-2
+    session.json.step-1
+    session.json.bad       a newest one that could not be loaded; the save after it has set it aside
+
+A save first writes the new generation, whole and durable, under its number, which is its count of steps. Then it moves
+the name of the newest onto it. At no moment is that name missing, or on half a file: whoever reads it, now or after a
+crash, finds the generation before or the new one.
+
+A load changes no file. Where the newest checkpoint is damaged, it takes the one before, and says which, why, and how
+many steps are lost: the names tell, even where the bytes do not. An intact document that is newer than this version of
+minagent is refused; nothing older is taken in its place, and no save replaces it.
+
+This needs a file system with hard links, as those of Linux and macOS are. It knows one writer at a time.
 
 Source: chapters 7.3.2, 7.3.4 and 7.3.7.
 """
 
+import contextlib
+import os
+import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
 
 from minagent.agent import Step
-from minagent.document import MAX_BYTES, Checkpoint, compressed, decode, encode
+from minagent.atomic import fsync_folder, replace_atomically
+from minagent.document import MAX_BYTES, Checkpoint, beginning, decode, encode, is_newer
 from minagent.errors import CheckpointDamaged, CheckpointMissing, CheckpointPassedOver, InvalidValue
-from minagent.generations import Verdict, numbered, save_generation
 from minagent.messages import Message
 from minagent.models import FakeModel, Model
 from minagent.session import Session
+
+KEPT = 3
+"""How many generations stay, the newest among them."""
 
 
 def save_checkpoint(path: str | PathLike[str], session: Session, model: Model, steps: Sequence[Step]) -> None:
     """Save the state of a run to `path`, atomically and durably. The generations before it stay.
 
-    A name that ends in `.gz` has it compressed.
-
     Raises:
         InvalidValue: a value would not come back equal; nothing was written.
         InvalidMessages: the messages contradict themselves; nothing was written.
         CheckpointTooNew: a checkpoint there is newer than this version of minagent; it was not replaced.
-        OSError: the disk refused; the newest checkpoint is still there.
+        OSError: the disk refused. The newest is still what it was; or, where the error says so, it is the new one, but
+            a power cut may undo that.
     """
-    path = Path(path)
-    if not path.name:
+    path = os.fspath(path)
+    if not os.path.basename(path):
         raise InvalidValue("path", "a checkpoint needs the name of a file")
     data = encode(Checkpoint(session, model.cursor, list(steps)))
-    if path.suffix == ".gz":
-        data = compressed(data)
-    save_generation(path, data, session.step_count, _verdict(path, session))
+    number = session.step_count
+    _remove(_left_by_a_killed_save(path))
+    there = numbered(path)
+    older = {n: file for n, file in there.items() if _is_of(session, file) and n < number}
+    _keep_newest(path, session, older)
+    replace_atomically(_name(path, number), data)
+    # A higher number is from a line that was given up: the run fell back, and has gone on otherwise. It goes before
+    # the new one can become the newest, lest a later fallback take it for the state before.
+    _remove(file for n, file in there.items() if n > number)
+    _move_name(path, _name(path, number))
+    kept = [older[n] for n in sorted(older, reverse=True)[: KEPT - 1]]
+    with contextlib.suppress(OSError):  # the save is done; what cannot be tidied up now is tidied up by the next one
+        _remove(file for n, file in there.items() if n < number and file not in kept)
 
 
-def _verdict(path: Path, session: Session) -> Verdict:
-    """Look at all files that are there: a session never falls back to the state of another that had its path."""
-    found = {file: _session_in(file) for file in numbered(path).values()}
-    exists = path.exists()
-    # The newest has two names as a rule: it is read once.
-    twin = next((file for file in found if exists and path.samefile(file)), None)
-    newest = found[twin] if twin is not None else _session_in(path) if exists else None
-    return Verdict(
-        newest_is_bad=exists and newest is None,
-        newest_number=newest.step_count if newest is not None and _same(newest, session) else None,
-        unwanted=tuple(file for file, held in found.items() if held is None or not _same(held, session)),
-    )
+def _is_of(session: Session, file: str) -> bool:
+    """Return whether a file begins as this session's checkpoints do: one never falls back to another's state.
+
+    No more of the file is read, unless it says that it is newer: then, if it is intact, it must not be replaced.
+    """
+    expected = beginning(session)
+    with open(file, "rb") as opened:
+        found = opened.read(len(expected))
+    if is_newer(found):
+        with contextlib.suppress(CheckpointDamaged):
+            _read(file)
+    return found == expected
 
 
-def _session_in(file: Path) -> Session | None:
+def _keep_newest(path: str, session: Session, older: dict[int, str]) -> None:
+    """Give the newest another name, if this save would take its last one.
+
+    It has one as a rule. If not, it came from elsewhere, or the run fell back and takes the same step once more.
+    """
+    if not os.path.exists(path) or any(os.path.samefile(path, file) for file in older.values()):
+        return
     try:
-        return _read(file).session
+        newest = _read(path).session
     except CheckpointDamaged:
-        return None
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(f"{path}.bad")
+        os.link(path, f"{path}.bad")
+        return
+    name = _name(path, newest.step_count)
+    same = (newest.id, newest.created_at) == (session.id, session.created_at)
+    if same and newest.step_count < session.step_count and not os.path.exists(name):
+        os.link(path, name)
+        older[newest.step_count] = name
 
 
-def _same(one: Session, other: Session) -> bool:
-    return (one.id, one.created_at) == (other.id, other.created_at)
+def numbered(path: str | PathLike[str]) -> dict[int, str]:
+    """Return the generations of `path` by their numbers, the highest first."""
+    path = os.fspath(path)
+    name = re.escape(os.path.basename(path))
+    found = {int(match[1]): match[0] for match in _beside(path, rf"{name}\.step-(0|[1-9][0-9]*)")}
+    return {number: os.path.join(os.path.dirname(path), found[number]) for number in sorted(found, reverse=True)}
+
+
+def _left_by_a_killed_save(path: str) -> list[str]:
+    """Return the temporary files of `path`: that of `replace_atomically`, and that of `_move_name`."""
+    found = _beside(path, rf"\.{re.escape(os.path.basename(path))}\.(?:step-[0-9]+\.[a-z0-9_]{{8}}|newest)\.tmp")
+    return [os.path.join(os.path.dirname(path), match[0]) for match in found]
+
+
+def _beside(path: str, pattern: str) -> list[re.Match[str]]:
+    """Return the matches of names of files in the folder of `path`."""
+    folder = os.path.dirname(path) or "."
+    names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+    return [m for name in names if (m := re.fullmatch(pattern, name)) and os.path.isfile(os.path.join(folder, name))]
+
+
+def _name(path: str, number: int) -> str:
+    return f"{path}.step-{number}"
+
+
+def _move_name(path: str, generation: str) -> None:
+    # A hard link cannot replace a name, but a rename can: so link under a name that nobody reads, then rename.
+    folder, name = os.path.split(path)
+    link = os.path.join(folder, f".{name}.newest.tmp")
+    os.link(generation, link)
+    os.replace(link, path)
+    try:
+        fsync_folder(folder)
+    except OSError as error:
+        said = f"{error.strerror}: {name} is the new generation now, but a power cut may bring back the one before"
+        raise OSError(error.errno, said) from error
+
+
+def _remove(files: Iterable[str]) -> None:
+    for file in files:
+        os.unlink(file)
 
 
 @dataclass(frozen=True)
@@ -86,11 +165,8 @@ class LoadReport:
 def load_checkpoint(path: str | PathLike[str], script: Sequence[Message]) -> tuple[Session, FakeModel, list[Step]]:
     """Load session, model and trace from `path`; the model's cursor stands where it stood, in the whole `script`.
 
-    Where the newest checkpoint is damaged, the one before it is taken, with the warning CheckpointPassedOver.
-
-    Raises:
-        InvalidValue: the checkpoint is of a model without a script; use recover_checkpoint.
-        CheckpointMissing, CheckpointDamaged, CheckpointTooNew: as `recover_checkpoint`.
+    Where the newest checkpoint is damaged, the one before it is taken, with the warning CheckpointPassedOver. Raises as
+    `recover_checkpoint` does, and InvalidValue if the checkpoint is of a model without a script.
     """
     checkpoint, report = recover_checkpoint(path)
     if report.passed_over:
@@ -113,29 +189,30 @@ def recover_checkpoint(path: str | PathLike[str]) -> tuple[Checkpoint, LoadRepor
         CheckpointDamaged: no checkpoint that is left can be loaded; the error says why, file by file.
         CheckpointTooNew: the newest good one is newer than this version of minagent.
     """
-    path = Path(path)
+    path = os.fspath(path)
     older = numbered(path)
-    if not path.exists() and not older:
+    if not os.path.exists(path) and not older:
         raise CheckpointMissing(f"no checkpoint at {path}: nothing was saved there yet")
     passed_over: list[str] = []
     for file in (path, *older.values()):
+        name = os.path.basename(file)
         try:
             checkpoint = _read(file)
         except (CheckpointDamaged, OSError) as error:
-            passed_over.append(f"{file.name}: {error}")
+            passed_over.append(f"{name}: {error}")
         else:
             lost = _steps_lost(path, older, checkpoint.session.step_count) if passed_over else 0
-            return checkpoint, LoadReport(file.name, lost, tuple(passed_over))
+            return checkpoint, LoadReport(name, lost, tuple(passed_over))
     raise CheckpointDamaged(f"no checkpoint at {path} can be loaded: {'; '.join(passed_over)}")
 
 
-def _steps_lost(path: Path, older: dict[int, Path], loaded: int) -> int | None:
+def _steps_lost(path: str, older: dict[int, str], loaded: int) -> int | None:
     """Return how far the newest that was saved was ahead: the highest number, unless the newest file has none."""
-    if path.exists() and not any(path.samefile(file) for file in older.values()):
+    if os.path.exists(path) and not any(os.path.samefile(path, file) for file in older.values()):
         return None
     return max(max(older, default=loaded) - loaded, 0)
 
 
-def _read(path: Path) -> Checkpoint:
-    with path.open("rb") as file:
-        return decode(file.read(MAX_BYTES + 1))
+def _read(file: str) -> Checkpoint:
+    with open(file, "rb") as opened:
+        return decode(opened.read(MAX_BYTES + 1))

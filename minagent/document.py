@@ -1,52 +1,41 @@
-"""The checkpoint document: what a run needs in order to go on in another process, in one JSON file.
+"""The checkpoint document: what a run needs in order to go on in another process, in one JSON file. No I/O.
 
-    {
-      "session": {"id": "demo", "created_at": "2026-01-01T00:00:00Z", "metadata": {}, "messages": [...]},
-      "model_cursor": 1,
-      "steps": [{"index": 0, "kind": "tool_call", "detail": "add -> 5"}],
-      "version": 1,
-      "sha256": "fbcb0a9fc1e1c5a0..."
-    }
+    {"version":1,"session":{"id":"demo","created_at":"2026-01-01T00:00:00Z","metadata":{},"messages":[
+    {"role":"system","content":"You calculate with tools."},
+    {"role":"user","content":"2+3?"}]},"model_cursor":0,"steps":[
+    {"index":0,"kind":"tool_call","detail":"add -> 5"}],"sha256":"fbcb0a9fc1e1c5a0..."}
 
+    version         the version of this format, an integer; first, so that a look at the beginning tells it
     session         the conversation, as Session.snapshot gives it; what the tools returned is in its messages
     model_cursor    the script item that comes next, counted from the script's start; null for a model without a script
     steps           the trace so far
-    version         the version of this format, an integer
-    sha256          64 hex digits: SHA-256 of everything else in canonical form (compact JSON, keys sorted, UTF-8)
+    sha256          64 hex digits: SHA-256 of all bytes of the file before this field, as they are. The last field
 
 Version history:
 
     0   the chapter's own document: exactly `session`, `model_cursor` and `steps`; no version, no digest
     1   adds `version` and `sha256`
 
-A document may be compressed with gzip as a whole. Its first two bytes tell.
-
 The digest is checked first, so that a damaged version number is not mistaken for a newer format. It tells accidents,
-not attacks: who can write the file can write a digest.
+not attacks: whoever can write the file can write a digest.
 
 Source: chapters 7.3.2, 7.3.4 and 7.3.7.
 """
 
-import gzip
-import hashlib
-import zlib
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from minagent.agent import Step
 from minagent.errors import CheckpointDamaged, CheckpointTooNew, InvalidMessages, InvalidValue
 from minagent.messages import check_sequence
-from minagent.plain_json import LARGEST_INT, canonical, check_storable, parse, readable, require, require_keys
+from minagent.plain_json import LARGEST_INT, compact, parse, plain, require, require_keys
 from minagent.session import Session
 
 VERSION = 1
-BLOCKS = {"session", "model_cursor", "steps"}
+BLOCKS = frozenset({"session", "model_cursor", "steps"})
+STEP = frozenset({"index", "kind", "detail"})
 MAX_BYTES = 256 * 2**20
-"""No larger document is read, or written, compressed or not."""
-GZIP = b"\x1f\x8b"
-"""How gzip begins, and JSON does not."""
-ARGUMENTS_DEPTH = 6
-"""How deep in the document a call's arguments lie, which by themselves may be as deep as plain JSON may be."""
+"""No larger document is read, or written."""
 
 
 @dataclass(frozen=True)
@@ -65,21 +54,51 @@ def encode(checkpoint: Checkpoint) -> bytes:
         InvalidValue: a value would not come back equal; the error has its path.
         InvalidMessages: the messages contradict themselves; the error lists every problem.
     """
-    checkpoint.session.check_storable()
     document = {
+        "version": VERSION,
         "session": checkpoint.session.snapshot(),
         "model_cursor": check_cursor(checkpoint.model_cursor),
-        "steps": [asdict(_check_step(step, f"steps[{i}]")) for i, step in enumerate(checkpoint.steps)],
-        "version": VERSION,
+        "steps": [_step_to_json(step, f"steps[{i}]") for i, step in enumerate(checkpoint.steps)],
     }
-    data = readable({**document, "sha256": _digest(document)})
-    try:
-        came_back = decode(data)
-    except CheckpointDamaged as error:
-        raise InvalidValue("checkpoint", f"could not be loaded again: {error}") from error
-    if came_back != checkpoint:
+    check_sequence(checkpoint.session.messages)
+    unsigned = _lines(compact(document))[:-1]
+    data = unsigned + signature(unsigned)
+    if len(data) > MAX_BYTES:
+        raise InvalidValue("checkpoint", f"could not be loaded again: larger than {MAX_BYTES} bytes")
+    if parse(unsigned + b"}") != document:
         raise InvalidValue("checkpoint", "would not come back equal")
     return data
+
+
+def _lines(text: bytes) -> bytes:
+    """Return compact JSON text with a line for each message and step: for a person who opens the file."""
+    # The encoder's own indentation is slow, and puts each field on a line. These four texts cannot be part of a string,
+    # in which a quote never comes after a brace; and between two values a line break means nothing.
+    for first in (b'{"role":"', b'{"index":'):
+        text = text.replace(b"[" + first, b"[\n" + first).replace(b"}," + first, b"},\n" + first)
+    return text
+
+
+def signature(before: bytes) -> bytes:
+    """Return the end of a document: the digest of all that comes before it."""
+    import hashlib  # noqa: PLC0415 - it loads OpenSSL: a program that saves nothing need not wait for that
+
+    return f',"sha256":"{hashlib.sha256(before).hexdigest()}"}}\n'.encode()
+
+
+SIGNATURE_BYTES = 78
+
+
+def beginning(session: Session) -> bytes:
+    """Return how every document of this session begins."""
+    named = {"id": session.id, "created_at": session.created_at}
+    return compact({"version": VERSION, "session": named})[: -len("}}")]
+
+
+def is_newer(start: bytes) -> bool:
+    """Return whether a document that begins like this says that its format is newer than this version of minagent."""
+    number = start.removeprefix(b'{"version":').partition(b",")[0]
+    return number != start and number.isdigit() and int(number) > VERSION
 
 
 def decode(data: bytes) -> Checkpoint:
@@ -90,99 +109,67 @@ def decode(data: bytes) -> Checkpoint:
         CheckpointTooNew: the document is intact, but newer than this version of minagent.
     """
     try:
-        document = _migrate(_verified(_parse(data)))
-        fields = require_keys(document, BLOCKS, set(), "checkpoint")
-        steps = require(fields["steps"], list, "steps")
+        fields = require_keys(_verified(data), BLOCKS, BLOCKS, "checkpoint")
         session = Session.restore(fields["session"])
         check_sequence(session.messages)
         return Checkpoint(
             session=session,
             model_cursor=check_cursor(fields["model_cursor"]),
-            steps=[_restore_step(step, f"steps[{i}]") for i, step in enumerate(steps)],
+            steps=[step_from_json(s, f"steps[{i}]") for i, s in enumerate(require(fields["steps"], list, "steps"))],
         )
     except (InvalidValue, InvalidMessages) as error:
         raise CheckpointDamaged(f"not a checkpoint: {error}") from error
 
 
-def compressed(document: bytes) -> bytes:
-    """Return a document compressed with gzip; `decode` takes it as well. Equal documents give equal bytes."""
-    return gzip.compress(document, mtime=0)
-
-
-def _decompressed(data: bytes) -> bytes:
-    # A few megabytes of gzip can hold gigabytes of blanks: no more than a document may have is ever taken out.
-    stream = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
-    try:
-        document = stream.decompress(data, MAX_BYTES + 1)
-    except zlib.error as error:
-        raise CheckpointDamaged(f"not whole gzip: {error}") from error
-    if len(document) <= MAX_BYTES and (not stream.eof or stream.unused_data):
-        raise CheckpointDamaged("not whole gzip: it is cut off, or goes on after its end")
-    return document
-
-
-def _parse(data: bytes) -> dict[str, Any]:
-    if data.startswith(GZIP):
-        data = _decompressed(data)
+def _verified(data: bytes) -> dict[str, Any]:
+    """Return the three blocks, once the digest is found right, and the version known. Version 0 has neither."""
     if len(data) > MAX_BYTES:
         raise CheckpointDamaged(f"larger than {MAX_BYTES} bytes")
     try:
         document: dict[str, Any] = require(parse(data), dict, "document")
-        check_storable(document, "document", -ARGUMENTS_DEPTH)
     except (ValueError, RecursionError) as error:
         raise CheckpointDamaged(f"not a JSON document: {error}") from error
-    return document
-
-
-def _verified(document: dict[str, Any]) -> dict[str, Any]:
-    """Return the document without its digest, once that is found right. Version 0 has none."""
     if document.keys() == BLOCKS:
-        return {**document, "version": 0}
-    found = document.pop("sha256", None)
-    if found is None:
-        raise CheckpointDamaged("no digest: the field sha256 is missing")
-    if found != (expected := _digest(document)):
-        said = str(found)[: len(expected)]
-        raise CheckpointDamaged(f"the digest does not fit: the file says {said!r}, its content gives {expected!r}")
-    return document
+        return document
+    right = signature(data[:-SIGNATURE_BYTES])
+    if data[-SIGNATURE_BYTES:] != right:
+        said, digest = str(document.get("sha256", "nothing"))[:64], right[11:75].decode()
+        raise CheckpointDamaged(f"the digest does not fit: the file says {said!r}, its content gives {digest!r}")
+    return _migrate(document)
 
 
 def _migrate(document: dict[str, Any]) -> dict[str, Any]:
     """Return the three blocks as version 1 has them. Version 0 differs by the two fields alone."""
     version = require(document.pop("version", None), int, "version")
-    if version < 0:
-        raise CheckpointDamaged(f"there is no format version {version}")
+    if version < 1:
+        raise CheckpointDamaged(f"there is no format version {version} with a digest")
     if version > VERSION:
         raise CheckpointTooNew(
             f"this checkpoint has format version {version}, and this minagent knows versions up to {VERSION}: "
             "update minagent to load it"
         )
+    del document["sha256"]
     return document
 
 
 def check_cursor(cursor: Any) -> int | None:
-    """Return a model's cursor; raise InvalidValue if it is none."""
+    """Return a model's cursor; raise InvalidValue if it cannot be one."""
     value: int | None = require(cursor, (int, type(None)), "model_cursor")
     if value is not None and not 0 <= value <= LARGEST_INT:
-        raise InvalidValue("model_cursor", "counts from the script's start, so it is never negative, nor endless")
+        raise InvalidValue("model_cursor", "counts from the script's start: neither negative nor endless")
     return value
 
 
-def _check_step(step: Any, path: str) -> Step:
-    if type(step) is not Step:
-        raise InvalidValue(path, f"expected Step, found {type(step).__name__}")
-    return _restore_step(vars(step), path)
+def _step_to_json(step: Any, path: str) -> dict[str, Any]:
+    fields: dict[str, Any] = vars(require(step, Step, path))
+    step_from_json(fields, path)
+    return fields
 
 
-def _restore_step(value: Any, path: str) -> Step:
-    fields = require_keys(value, {"index", "kind", "detail"}, set(), path)
-    check_storable(fields, path)
-    return Step(
-        require(fields["index"], int, f"{path}.index"),
-        require(fields["kind"], str, f"{path}.kind"),
-        require(fields["detail"], str, f"{path}.detail"),
-    )
-
-
-def _digest(document: dict[str, Any]) -> str:
-    return hashlib.sha256(canonical(document)).hexdigest()
+def step_from_json(value: Any, path: str) -> Step:
+    """Build an entry of the trace from its JSON form; raise InvalidValue with the path of what does not fit."""
+    step = Step(**require_keys(value, STEP, STEP, path))
+    if (type(step.index), type(step.kind), type(step.detail)) != (int, str, str) or abs(step.index) > LARGEST_INT:
+        for name, kind in {"index": int, "kind": str, "detail": str}.items():
+            require(plain(value[name], f"{path}.{name}"), kind, f"{path}.{name}")
+    return step

@@ -10,15 +10,17 @@ The JSON form of the four roles. What is not set is left out:
 Source: chapters 7.2 and 7.3.7.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from minagent.errors import InvalidMessages, InvalidValue
-from minagent.plain_json import check_storable, copied, require, require_keys
+from minagent.plain_json import plain, require, require_keys
 
 ROLES = ("system", "user", "assistant", "tool")
+TEXT = (str, type(None))
+CALL = frozenset({"id", "name", "arguments"})
+NEEDED, ALLOWED = frozenset({"role", "content"}), frozenset({"role", "content", "tool_calls", "tool_call_id"})
 
 
 @dataclass(frozen=True)
@@ -30,19 +32,18 @@ class ToolCall:
     name: str
     arguments: dict[str, Any]
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the plain JSON form. It shares nothing with this object."""
-        return {"id": self.id, "name": self.name, "arguments": copied(self.arguments)}
+    def copy(self, path: str = "tool_call") -> "ToolCall":
+        """Return an equal call that shares nothing with this one; raise InvalidValue with the path of a flaw."""
+        return _call(vars(self), path)
 
-    @classmethod
-    def from_json(cls, value: Any, path: str = "tool_call") -> "ToolCall":
-        """Build a ToolCall from its JSON form; raise InvalidValue with the path of what does not fit."""
-        fields = require_keys(value, {"id", "name", "arguments"}, set(), path)
-        return cls(
-            require(fields["id"], str, f"{path}.id"),
-            require(fields["name"], str, f"{path}.name"),
-            copied(require(fields["arguments"], dict, f"{path}.arguments")),
-        )
+
+def _call(fields: dict[str, Any], path: str) -> ToolCall:
+    """Build a call from its fields, checked, with arguments of its own: the one walk over them."""
+    return ToolCall(
+        require(fields["id"], str, f"{path}.id"),
+        require(fields["name"], str, f"{path}.name"),
+        plain(require(fields["arguments"], dict, f"{path}.arguments"), f"{path}.arguments"),
+    )
 
 
 @dataclass(frozen=True)
@@ -59,50 +60,47 @@ class Message:
     def __post_init__(self) -> None:
         if self.role not in ROLES:
             raise InvalidValue("role", f"expected one of {', '.join(ROLES)}, found {self.role!r}")
-        object.__setattr__(self, "tool_calls", tuple(self.tool_calls))
+        if type(self.tool_calls) is not tuple:
+            object.__setattr__(self, "tool_calls", tuple(self.tool_calls))
 
-    def copy(self) -> "Message":
-        """Return an equal message that shares nothing with this object."""
-        calls = tuple(ToolCall(call.id, call.name, copied(call.arguments)) for call in self.tool_calls)
+    def copy(self, path: str = "message") -> "Message":
+        """Return an equal message that shares nothing with this one; raise InvalidValue as `ToolCall.copy` does."""
+        _check_texts(self.content, self.tool_call_id, path)
+        if not self.tool_calls:
+            return self  # nothing in it can be changed
+        places = [(call, f"{path}.tool_calls[{i}]") for i, call in enumerate(self.tool_calls)]
+        calls = tuple([require(call, ToolCall, where).copy(where) for call, where in places])
         return Message(self.role, self.content, calls, self.tool_call_id)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the plain JSON form. It shares nothing with this object."""
-        form: dict[str, Any] = {"role": self.role, "content": self.content}
-        if self.tool_calls:
-            form["tool_calls"] = [call.to_json() for call in self.tool_calls]
-        if self.tool_call_id is not None:
-            form["tool_call_id"] = self.tool_call_id
+    def to_json(self, path: str = "message") -> dict[str, Any]:
+        """Return the plain JSON form, which shares nothing with this object; raise InvalidValue as `copy` does."""
+        copy = self.copy(path)
+        form: dict[str, Any] = {"role": copy.role, "content": copy.content}
+        if copy.tool_calls:
+            form["tool_calls"] = [vars(call) for call in copy.tool_calls]  # of the copy: nobody else has them
+        if copy.tool_call_id is not None:
+            form["tool_call_id"] = copy.tool_call_id
         return form
 
     @classmethod
     def from_json(cls, value: Any, path: str = "message") -> "Message":
         """Build a Message from its JSON form; raise InvalidValue with the path of what does not fit."""
-        fields = require_keys(value, {"role", "content"}, {"tool_calls", "tool_call_id"}, path)
+        fields = require_keys(value, NEEDED, ALLOWED, path)
         if fields["role"] not in ROLES:
             raise InvalidValue(f"{path}.role", f"expected one of {', '.join(ROLES)}, found {fields['role']!r}")
-        calls = require(fields.get("tool_calls", []), list, f"{path}.tool_calls")
-        return cls(
-            fields["role"],
-            require(fields["content"], (str, type(None)), f"{path}.content"),
-            tuple(ToolCall.from_json(call, f"{path}.tool_calls[{i}]") for i, call in enumerate(calls)),
-            require(fields.get("tool_call_id"), (str, type(None)), f"{path}.tool_call_id"),
-        )
+        _check_texts(fields["content"], fields.get("tool_call_id"), path)
+        if "tool_calls" not in fields:
+            return cls(fields["role"], fields["content"], (), fields.get("tool_call_id"))
+        forms = enumerate(require(fields["tool_calls"], list, f"{path}.tool_calls"))
+        places = [(form, f"{path}.tool_calls[{i}]") for i, form in forms]
+        calls = tuple([_call(require_keys(form, CALL, CALL, where), where) for form, where in places])
+        return cls(fields["role"], fields["content"], calls, fields.get("tool_call_id"))
 
 
-def check_message(message: Message, path: str) -> None:
-    """Raise InvalidValue with the path of the first part of a message that would not come back equal from disk."""
-    if type(message) is not Message:
-        raise InvalidValue(path, f"expected Message, found {type(message).__name__}")
-    require(message.content, (str, type(None)), f"{path}.content")
-    require(message.tool_call_id, (str, type(None)), f"{path}.tool_call_id")
-    for i, call in enumerate(message.tool_calls):
-        where = f"{path}.tool_calls[{i}]"
-        if type(call) is not ToolCall:
-            raise InvalidValue(where, f"expected ToolCall, found {type(call).__name__}")
-        require(call.id, str, f"{where}.id")
-        require(call.name, str, f"{where}.name")
-        check_storable(require(call.arguments, dict, f"{where}.arguments"), f"{where}.arguments")
+def _check_texts(content: Any, tool_call_id: Any, path: str) -> None:
+    if type(content) not in TEXT or type(tool_call_id) not in TEXT:
+        require(content, TEXT, f"{path}.content")
+        require(tool_call_id, TEXT, f"{path}.tool_call_id")
 
 
 ProblemKind = Literal[
@@ -129,8 +127,8 @@ class Problem:
         return f"messages[{self.index}]: {self.kind}{name}"
 
 
-def newest_turn(messages: Sequence[Message]) -> Sequence[Message]:
-    """Return the newest message that is no tool result, and the results after it."""
+def newest_exchange(messages: Sequence[Message]) -> Sequence[Message]:
+    """Return the newest message that is not a tool result, and the results after it."""
     start = len(messages) - 1
     while start > 0 and messages[start].role == "tool":
         start -= 1
@@ -139,14 +137,14 @@ def newest_turn(messages: Sequence[Message]) -> Sequence[Message]:
 
 def open_calls(messages: Sequence[Message]) -> list[tuple[int, ToolCall]]:
     """Return the calls of the last assistant message that have no result yet, each with its index in that message."""
-    if not messages or (turn := newest_turn(messages))[0].role != "assistant":
+    if not messages or (exchange := newest_exchange(messages))[0].role != "assistant":
         return []
-    asker, *results = turn
-    answered = Counter(result.tool_call_id for result in results)
+    asker, *results = exchange
+    answered = [result.tool_call_id for result in results]
     found = []
     for index, call in enumerate(asker.tool_calls):
-        if answered[call.id]:
-            answered[call.id] -= 1
+        if call.id in answered:
+            answered.remove(call.id)
         else:
             found.append((index, call))
     return found

@@ -1,83 +1,132 @@
-"""Run a session to its end, saving on the way. Thin shells around `step_once`.
+"""Run a session to its end, saving on the way: a thin shell around `step_once`, and when to save.
 
-Source: chapters 7.3.6 and 7.3.8.
+    run_with_checkpoints(agent, session, model, steps, path, every=10)
+    run_with_checkpoints(agent, session, model, steps, path, SaveWhen(steps=10, seconds=30, before_side_effects=True))
+
+Source: chapters 7.3.8 and 7.3.9.
 """
 
+import math
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from os import PathLike
+from typing import Protocol
 
-from minagent.agent import Agent, Step, step_once
+from minagent.agent import Agent, Recorder, Step, step_once
 from minagent.checkpoint import save_checkpoint
-from minagent.log import SessionLog
 from minagent.models import Model, Reply
-from minagent.policy import EverySteps, Policy, Unsaved
-from minagent.records import State
 from minagent.session import Session
+from minagent.tools import Effect
+
+
+@dataclass
+class Unsaved:
+    """What has happened since the newest save: what a crash would lose now."""
+
+    steps: int = 0
+    """Steps that are complete."""
+    seconds: float = 0.0
+    """Time that has passed."""
+    tokens: int = 0
+    """Tokens that were paid for."""
+    about_to_run: tuple[Effect, ...] = ()
+    """The effects of the tools that run next; none between two steps."""
+    save_seconds: float = 0.0
+    """What the newest save took."""
+
+
+class Policy(Protocol):
+    """When to save. It is asked twice in a step: before the tools run, and when the step is complete."""
+
+    def due(self, unsaved: Unsaved) -> bool:
+        """Return whether to save now."""
+
+
+@dataclass(frozen=True)
+class SaveWhen:
+    """Save as soon as one of these is due. Begin and end of a run are always saved; SaveWhen() saves nothing else."""
+
+    steps: float = math.inf
+    """After so many steps."""
+    seconds: float = math.inf
+    """So many seconds after the newest save: for steps that differ in length."""
+    tokens: float = math.inf
+    """When so many tokens were paid for."""
+    before_side_effects: bool = False
+    """Before a tool changes the world: after a crash the model is not asked again, and cannot want something else. The
+    tool may still run twice (7.3.6)."""
+
+    def __post_init__(self) -> None:
+        for name, count in {"steps": self.steps, "tokens": self.tokens}.items():
+            if count != math.inf and (type(count) is not int or count < 1):
+                raise ValueError(f"{name} must be a whole number of at least 1, not {count!r}")
+        if type(self.seconds) not in (int, float) or not self.seconds > 0:
+            raise ValueError(f"seconds must be a number above 0, not {self.seconds!r}")
+
+    def __str__(self) -> str:
+        given = {"steps": self.steps, "seconds": self.seconds, "tokens": self.tokens}
+        said = [f"every {count:g} {name}" for name, count in given.items() if count != math.inf]
+        said += ["before side effects"] if self.before_side_effects else []
+        return " or ".join(said).replace("every 1 steps", "every step") or "at the end"
+
+    def due(self, unsaved: Unsaved) -> bool:
+        """Return whether one of them is due."""
+        reached = unsaved.steps >= self.steps or unsaved.seconds >= self.seconds or unsaved.tokens >= self.tokens
+        return reached or (self.before_side_effects and any(effect != "read_only" for effect in unsaved.about_to_run))
 
 
 def run_with_checkpoints(
-    agent: Agent,
-    session: Session,
-    model: Model,
-    steps: list[Step],
-    path: str | PathLike[str],
-    every: int | Policy = 2,
-    clock: Callable[[], float] = time.monotonic,
-) -> None:
-    """Step until the session is answered. Save to `path` first of all, whenever the policy says so, and at the end.
+    agent: Agent, session: Session, model: Model, steps: list[Step], path: str | PathLike[str],
+    every: int | Policy = 2, clock: Callable[[], float] = time.monotonic,
+) -> None:  # fmt: skip
+    """Step until the session is answered. Save to `path` first of all, whenever `every` says so, and at the end.
 
-    `every` is the policy; a plain number N is short for EverySteps(N). A session that is answered already takes no
-    step. `clock` returns seconds; from when they count does not matter.
+    A plain number N is short for SaveWhen(steps=N). A session that is answered already takes no step. `clock` returns
+    seconds; from when they count does not matter.
 
     Raises:
-        ValueError: `every` is no policy and no whole number of at least 1.
+        ValueError: `every` is neither a policy nor a whole number of at least 1.
     """
-    policy = every if isinstance(every, Policy) else EverySteps(every)
-    unsaved = Unsaved()
-    saved_at = 0.0
-
-    def save() -> None:
-        nonlocal unsaved, saved_at
-        begun = clock()
-        save_checkpoint(path, session, model, steps)
-        saved_at = clock()
-        unsaved = Unsaved(save_seconds=max(0.0, saved_at - begun))  # a clock may be set back
-
-    def due() -> bool:
-        unsaved.seconds = max(0.0, clock() - saved_at)
-        return policy.due(unsaved)
-
-    def before_tools(reply: Reply) -> None:
-        unsaved.tokens += reply.usage.input_tokens + reply.usage.output_tokens
-        unsaved.about_to_run = agent.registry.effects(reply.message.tool_calls)
-        if due():
-            save()
-
-    save()  # whoever dies in the first step has something to come back to
+    policy = SaveWhen(steps=every) if not hasattr(every, "due") else every
+    saver = _Saver(agent, model, steps, path, policy, clock)
+    saver.save(session)  # whoever dies in the first step has something to come back to
     while not session.answered:
-        status = step_once(agent, session, model, steps, before_tools)
-        unsaved.steps += 1
-        unsaved.about_to_run = ()
-        if status == "done" or due():
-            save()
+        status = step_once(agent, session, model, steps, saver)
+        saver.unsaved.steps += 1
+        if status == "done" or saver.is_due():
+            saver.save(session)
 
 
-def run_with_log(agent: Agent, log: SessionLog, model: Model) -> State:
-    """Go on from what the log holds until the session is answered, and return what it holds then.
+@dataclass
+class _Saver(Recorder):
+    """Saves when the policy says so; as a Recorder it hears of an answer before the tools run."""
 
-    Raises:
-        InDoubt: a tool may have run, and nobody knows: see `SessionLog.resolve`, then call this again.
-        Whatever `step_once` raises. What has come to its end is in the log, and calling this again goes on from there.
-    """
-    state = log.state
-    session, model.cursor, steps = state.session, state.model_cursor, state.steps
-    while not session.answered:
-        try:
-            step_once(agent, session, model, steps, log=log)
-        except OSError:
-            # The disk was full for a moment, perhaps. What a tool has said must not be forgotten with this session.
-            log.record(session, model.cursor)
-            raise
-        log.compact_if_grown()
-    return log.state
+    agent: Agent
+    model: Model
+    steps: list[Step]
+    path: str | PathLike[str]
+    policy: Policy
+    clock: Callable[[], float]
+    saved_at: float = 0.0
+
+    def answered(self, session: Session, model_cursor: int | None, reply: Reply) -> None:  # noqa: ARG002
+        """Save the answer, if that is due before its tools run."""
+        if reply.message.tool_calls:
+            self.unsaved.tokens += reply.usage.input_tokens + reply.usage.output_tokens
+            self.unsaved.about_to_run = self.agent.registry.effects(reply.message.tool_calls)
+            if self.is_due():
+                self.save(session)
+            self.unsaved.about_to_run = ()
+
+    def is_due(self) -> bool:
+        """Ask the policy."""
+        self.unsaved.seconds = max(0.0, self.clock() - self.saved_at)  # a clock may be set back
+        return self.policy.due(self.unsaved)
+
+    def save(self, session: Session) -> None:
+        """Save, and begin to count again."""
+        begun = self.clock()
+        save_checkpoint(self.path, session, self.model, self.steps)
+        self.saved_at = self.clock()
+        self.unsaved = Unsaved(save_seconds=max(0.0, self.saved_at - begun))

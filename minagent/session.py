@@ -7,13 +7,14 @@
 Source: chapter 7.2; the invariant: 7.3.7.
 """
 
-import copy
 from dataclasses import dataclass, field
 from typing import Any
 
 from minagent.errors import InvalidMessages
-from minagent.messages import Message, check_message, check_sequence, pending_calls, problems
-from minagent.plain_json import check_storable, require, require_keys
+from minagent.messages import Message, pending_calls, problems
+from minagent.plain_json import plain, require, require_keys
+
+KEYS = frozenset({"id", "created_at", "metadata", "messages"})
 
 
 @dataclass
@@ -37,40 +38,35 @@ class Session:
         """Whether the newest message is a plain answer of the model: there is nothing left to do."""
         return bool(self.messages) and self.messages[-1].role == "assistant" and not self.messages[-1].tool_calls
 
-    def check_storable(self) -> None:
-        """Check that the session would come back equal from disk, and does not contradict itself.
+    def snapshot(self) -> dict[str, Any]:
+        """Return the session as plain JSON, which shares nothing with this object.
 
         Raises:
             InvalidValue: a value would not come back equal; the error has its path.
-            InvalidMessages: the messages contradict themselves; the error lists every problem.
         """
-        require(self.id, str, "id")
-        require(self.created_at, str, "created_at")
-        check_storable(require(self.metadata, dict, "metadata"), "metadata")
-        for index, message in enumerate(require(self.messages, list, "messages")):
-            check_message(message, f"messages[{index}]")
-        check_sequence(self.messages)
-
-    def snapshot(self) -> dict[str, Any]:
-        """Return the session as plain JSON. It shares nothing with this object."""
+        messages = [require(message, Message, f"messages[{i}]") for i, message in enumerate(_list(self.messages))]
         return {
-            "id": self.id,
-            "created_at": self.created_at,
-            "metadata": copy.deepcopy(self.metadata),
-            "messages": [message.to_json() for message in self.messages],
+            "id": require(self.id, str, "id"),
+            "created_at": require(self.created_at, str, "created_at"),
+            "metadata": plain(require(self.metadata, dict, "metadata"), "metadata"),
+            "messages": [message.to_json(f"messages[{i}]") for i, message in enumerate(messages)],
         }
 
     @classmethod
     def restore(cls, value: Any) -> "Session":
         """Build a session from its snapshot; raise InvalidValue with the path of what does not fit."""
-        fields = require_keys(value, {"id", "created_at", "metadata", "messages"}, set(), "session")
-        messages = require(fields["messages"], list, "messages")
+        fields = require_keys(value, KEYS, KEYS, "session")
         return cls(
             id=require(fields["id"], str, "id"),
-            messages=[Message.from_json(m, f"messages[{i}]") for i, m in enumerate(messages)],
+            messages=[Message.from_json(m, f"messages[{i}]") for i, m in enumerate(_list(fields["messages"]))],
             created_at=require(fields["created_at"], str, "created_at"),
-            metadata=copy.deepcopy(require(fields["metadata"], dict, "metadata")),
+            metadata=plain(require(fields["metadata"], dict, "metadata"), "metadata"),
         )
+
+
+def _list(messages: Any) -> list[Any]:
+    found: list[Any] = require(messages, list, "messages")
+    return found
 
 
 def validate(session: Session) -> bool:

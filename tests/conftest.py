@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from minagent import Agent, FakeModel, FileStore, MemoryStore, Session, SqliteStore, Step, ToolRegistry, init_session
+from minagent import Agent, FakeModel, Session, Step, ToolRegistry, init_session
 from minagent.lab.example import SCRIPT, TASK, example_agent
-from minagent.stores.base import Store
+from minagent.log import FileStore, MemoryStore, SqliteStore
+from minagent.log.stores.base import Store
 from tests.examined import PROPERTY, Collector, Examined
 from tests.skips import may_skip
 

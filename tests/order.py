@@ -22,7 +22,7 @@ LONG = (
     "tests/lab/test_double_crashes.py",
     "tests/lab/test_faults.py",
     "tests/lab/test_interleavings.py",
-    "tests/test_log_machine.py",
+    "tests/log/test_log_machine.py",
     "tests/lab/test_trials.py",
     "tests/lab/test_matrix.py",
     "tests/lab/test_real_crashes.py",
@@ -31,8 +31,8 @@ LONG = (
     "tests/lab/test_score.py",
     "tests/lab/test_crash_lab_widget.py",
     "notebooks/7.3.7_checking_what_was_restored.ipynb",
-    "tests/test_log_faults.py",
-    "tests/stores/test_file.py",
+    "tests/log/test_log_faults.py",
+    "tests/log/stores/test_file.py",
     "tests/lab/test_crash_replay.py",
 )
 """What takes longest, the longest first, as `pytest --durations=0` has it."""

@@ -1,6 +1,7 @@
 """The loop: what a step does, and what an exception in the middle of one leaves behind."""
 
 import copy
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,7 +12,6 @@ from minagent import (
     InvalidMessages,
     InvalidValue,
     Message,
-    Reply,
     ScriptExhausted,
     Session,
     Step,
@@ -21,7 +21,9 @@ from minagent import (
     run_turn,
     step_once,
 )
+from minagent.agent import Recorder
 from minagent.lab.example import ANSWER, SCRIPT, TASK
+from minagent.models import Reply
 
 
 def test_a_new_session_holds_instructions_and_question(agent: Agent):
@@ -65,10 +67,10 @@ def test_open_calls_run_first_without_asking_the_model(
 
 
 @pytest.mark.parametrize("failing", [KeyboardInterrupt, SystemExit])
-def test_an_exception_in_a_tool_leaves_everything_as_before_the_step(
+def test_an_exception_in_a_tool_leaves_what_is_complete(
     agent: Agent, session: Session, steps: list[Step], failing: type[BaseException]
 ):
-    """A reader interrupts the second of two tools: session, trace and cursor fit, and the next step repeats it."""
+    """A reader interrupts the second of two tools: the answer and the first result stay, and the second runs next."""
     interruptions = [failing]
 
     @agent.registry.register
@@ -79,12 +81,13 @@ def test_an_exception_in_a_tool_leaves_everything_as_before_the_step(
 
     both = Message("assistant", "", (ToolCall("c1", "add", {"a": 2, "b": 3}), ToolCall("c2", "slow", {})))
     model = FakeModel([both, Message("assistant", "done")])
-    before = copy.deepcopy((session, steps, model.cursor))
     with pytest.raises(failing):
         step_once(agent, session, model, steps)
-    assert (session, steps, model.cursor) == before
+    assert session.messages[2:] == [both, Message("tool", "5", tool_call_id="c1")]
+    assert ([step.detail for step in steps], model.cursor) == (["add -> 5"], 1)
     assert run_turn(agent, session, model, steps) == "done"
     assert [step.detail for step in steps] == ["add -> 5", "slow -> slept", "done"]
+    assert model.cursor == 2
 
 
 def test_an_exception_in_the_model_leaves_everything_as_before_the_step(
@@ -152,33 +155,46 @@ def test_a_history_that_contradicts_itself_is_not_sent_to_a_model(
     assert (model.cursor, steps) == (0, [])
 
 
-def test_before_tools_sees_the_answer_with_its_calls_open(
+class Watching(Recorder):
+    """A Recorder that does what the test wants when it hears of an answer."""
+
+    def __init__(self, look: Callable[[Session, int | None, Reply], None]) -> None:
+        self.look = look
+
+    def answered(self, session: Session, model_cursor: int | None, reply: Reply) -> None:
+        """Look."""
+        self.look(session, model_cursor, reply)
+
+
+def test_a_recorder_hears_of_an_answer_before_its_tools_run(
     agent: Agent, session: Session, model: FakeModel, steps: list[Step]
 ):
-    """Once in each step that has tools, between the answer and them; not where no tool runs."""
+    """Once for each answer, which then stands in the history, with its calls open and the cursor behind it."""
     seen = []
 
-    def look(reply: Reply) -> None:
-        seen.append((session.messages[-1], pending_calls(session.messages), model.cursor, len(steps)))
+    def look(session: Session, cursor: int | None, reply: Reply) -> None:
+        seen.append((session.messages[-1], pending_calls(session.messages), cursor, len(steps)))
         assert reply.message == session.messages[-1]
 
-    while step_once(agent, session, model, steps, look) == "paused":
+    while step_once(agent, session, model, steps, Watching(look)) == "paused":
         pass
-    assert seen == [(SCRIPT[0], SCRIPT[0].tool_calls, 1, 0), (SCRIPT[1], SCRIPT[1].tool_calls, 2, 1)]
+    assert seen == [
+        (SCRIPT[0], SCRIPT[0].tool_calls, 1, 0),
+        (SCRIPT[1], SCRIPT[1].tool_calls, 2, 1),
+        (SCRIPT[2], (), 3, 2),
+    ]
 
 
-def test_before_tools_is_not_called_for_calls_that_were_open_before(agent: Agent, session: Session, steps: list[Step]):
+def test_a_recorder_hears_nothing_of_calls_that_were_open_before(agent: Agent, session: Session, steps: list[Step]):
     """They come from a checkpoint, most likely: there is nothing new to save, and no reply either."""
     session.messages.append(SCRIPT[0])
     looked: list[Reply] = []
-    step_once(agent, session, FakeModel(SCRIPT[1:]), steps, looked.append)
+    step_once(agent, session, FakeModel(SCRIPT[1:]), steps, Watching(lambda *heard: looked.append(heard[2])))
     assert (looked, len(steps)) == ([], 1)
 
 
-def test_an_interrupt_in_a_tool_goes_back_to_what_before_tools_has_seen(
-    agent: Agent, session: Session, steps: list[Step]
-):
-    """The answer stays, with both calls open, and nothing of the tool that had run: as it is on the disk, perhaps."""
+def test_an_interrupt_in_a_tool_keeps_what_the_recorder_has_seen(agent: Agent, session: Session, steps: list[Step]):
+    """The answer stays, as it is on the disk, perhaps; with it the result of the tool that has returned."""
     seen: list[list[Message]] = []
 
     @agent.registry.register
@@ -188,22 +204,25 @@ def test_an_interrupt_in_a_tool_goes_back_to_what_before_tools_has_seen(
     both = Message("assistant", "", (ToolCall("c1", "add", {"a": 1, "b": 2}), ToolCall("c2", "stop", {})))
     model = FakeModel([both])
     with pytest.raises(KeyboardInterrupt):
-        step_once(agent, session, model, steps, lambda _: seen.append(list(session.messages)))
-    assert (seen, steps, model.cursor) == ([session.messages], [], 1)
-    assert pending_calls(session.messages) == both.tool_calls
+        step_once(agent, session, model, steps, Watching(lambda *_: seen.append(list(session.messages))))
+    assert seen == [session.messages[:-1]]
+    assert session.messages[-1] == Message("tool", "3", tool_call_id="c1")
+    assert ([step.detail for step in steps], model.cursor) == (["add -> 3"], 1)
+    assert pending_calls(session.messages) == both.tool_calls[1:]
 
 
-def test_an_exception_before_the_tools_leaves_everything_as_before_the_step(
-    agent: Agent, session: Session, model: FakeModel, steps: list[Step]
+@pytest.mark.parametrize("answer", SCRIPT[1:], ids=["calls", "plain"])
+def test_an_answer_that_a_recorder_refuses_is_taken_back(
+    agent: Agent, session: Session, steps: list[Step], answer: Message
 ):
-    """The disk is full: no tool has run, and the step can be taken again."""
-    before = copy.deepcopy(session)
+    """The disk is full: no tool has run, nobody would come to write it down, and the step can be taken again."""
+    before, model = copy.deepcopy(session), FakeModel([answer])
 
-    def refuse(_: Reply) -> None:
+    def refuse(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
     with pytest.raises(OSError, match="No space left"):
-        step_once(agent, session, model, steps, refuse)
+        step_once(agent, session, model, steps, Watching(refuse))
     assert (session, steps, model.cursor) == (before, [], 0)
 
 

@@ -1,5 +1,6 @@
 """Generations: what stays, what goes, and what must never be taken for the state before."""
 
+import builtins
 import errno
 import os
 import threading
@@ -17,8 +18,8 @@ from minagent import (
     recover_checkpoint,
     save_checkpoint,
 )
+from minagent.checkpoint import KEPT
 from minagent.document import Checkpoint, encode
-from minagent.generations import KEPT
 
 
 @pytest.fixture
@@ -194,19 +195,21 @@ def test_what_died_in_mid_save_goes_before_the_next_one_needs_its_room(path: Pat
 
 
 def test_bad_ones_do_not_pile_up(path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Ten damages keep the last few; saves that fail over a bad one keep none at all."""
+    """Ten damages keep the last one, and so do saves that fail over it."""
     for number in range(10):
         save(path, "A", number)
         path.write_bytes(b"bad %d" % number)
     save(path, "A", 10)
-    assert [name for name in names(path) if "bad" in name] == [f"session.json.bad-{n}" for n in (10, 8, 9)]
+    assert [name for name in names(path) if "bad" in name] == ["session.json.bad"]
+    assert path.with_name("session.json.bad").read_bytes() == b"bad 9"
     path.write_bytes(b"bad")
     monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError(errno.EIO, "broken")))
     for _ in range(5):
         with pytest.raises(OSError, match="broken"):
             save(path, "A", 11)
     monkeypatch.undo()
-    assert len([name for name in names(path) if "bad" in name]) == KEPT
+    assert [name for name in names(path) if "bad" in name] == ["session.json.bad"]
+    assert path.with_name("session.json.bad").read_bytes() == path.read_bytes() == b"bad"
 
 
 def test_a_read_that_fails_does_not_make_a_good_file_bad(path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -216,7 +219,7 @@ def test_a_read_that_fails_does_not_make_a_good_file_bad(path: Path, monkeypatch
     def refuse(*_: object, **__: object) -> None:
         raise OSError(errno.EMFILE, "Too many open files")
 
-    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr(builtins, "open", refuse)
     with pytest.raises(OSError, match="Too many open files"):
         save(path, "A", 2)
     monkeypatch.undo()

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from minagent import InvalidValue, Message, Problem, ToolCall, pending_calls, problems
+from minagent import InvalidValue, Message, ToolCall, pending_calls, problems
+from minagent.messages import Problem
 
 
 def calls(*ids: str) -> Message:

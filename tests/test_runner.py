@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import math
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -13,21 +14,15 @@ from hypothesis import strategies as st
 
 from minagent import (
     Agent,
-    AtEnd,
-    BeforeSideEffects,
-    EverySeconds,
-    EverySteps,
-    EveryTokens,
     FakeModel,
     HistoryModel,
     Message,
-    Policy,
+    SaveWhen,
     Session,
     Step,
     ToolCall,
     ToolRegistry,
     Unsaved,
-    YoungDaly,
     init_session,
     load_checkpoint,
     recover_checkpoint,
@@ -38,6 +33,8 @@ from minagent import (
     validate,
 )
 from minagent.lab.example import EXAMPLES, SCRIPT, Example
+from minagent.lab.young_daly import YoungDaly
+from minagent.runner import Policy
 
 ERRAND = EXAMPLES["errand"]
 WHEN = "2026-01-01T00:00:00Z"
@@ -77,15 +74,15 @@ TICKS = 10.0
 @pytest.mark.parametrize(
     ("policy", "expected"),
     [
-        (AtEnd(), [(2, 0), (9, 4)]),
-        (EverySteps(2), [(2, 0), (6, 2), (9, 4)]),
+        (SaveWhen(), [(2, 0), (9, 4)]),
+        (SaveWhen(steps=2), [(2, 0), (6, 2), (9, 4)]),
         # Before a tool with an effect, the answer is on the disk, and its call open: an odd number of messages.
-        (BeforeSideEffects(), [(2, 0), (5, 1), (7, 2), (9, 4)]),
-        (EverySteps(2) | BeforeSideEffects(), [(2, 0), (5, 1), (7, 2), (9, 4)]),
+        (SaveWhen(before_side_effects=True), [(2, 0), (5, 1), (7, 2), (9, 4)]),
+        (SaveWhen(steps=2, before_side_effects=True), [(2, 0), (5, 1), (7, 2), (9, 4)]),
         # Two looks at the clock in each step: before the tools, and after it.
-        (EverySeconds(4 * TICKS), [(2, 0), (6, 2), (9, 4)]),
-        (EverySeconds(3 * TICKS), [(2, 0), (5, 1), (8, 3), (9, 4)]),
-        (EveryTokens(1), [(2, 0), (3, 0), (5, 1), (7, 2), (9, 4)]),
+        (SaveWhen(seconds=4 * TICKS), [(2, 0), (6, 2), (9, 4)]),
+        (SaveWhen(seconds=3 * TICKS), [(2, 0), (5, 1), (8, 3), (9, 4)]),
+        (SaveWhen(tokens=1), [(2, 0), (3, 0), (5, 1), (7, 2), (9, 4)]),
         # A save takes one tick. For a failure in 45 seconds the best interval is 23.7: a step of 20 is nearer than two.
         (YoungDaly(4.5 * TICKS), [(2, 0), (4, 1), (6, 2), (8, 3), (9, 4)]),
         (YoungDaly(1000 * TICKS), [(2, 0), (9, 4)]),
@@ -117,7 +114,7 @@ def test_the_answer_is_on_the_disk_when_the_tool_runs(tmp_path: Path):
     del registry.tools["charge_card"]
     registry.register(charge_card)
     session, model, steps = begin(ERRAND)
-    run_with_checkpoints(agent, session, model, steps, tmp_path / "s", BeforeSideEffects())
+    run_with_checkpoints(agent, session, model, steps, tmp_path / "s", SaveWhen(before_side_effects=True))
     assert found == [(ERRAND.script[1].tool_calls, 2, 1, False)]
 
 
@@ -148,7 +145,7 @@ def test_an_interrupt_in_the_first_step_leaves_a_checkpoint(
     model = FakeModel(SCRIPT)
     monkeypatch.setattr(model, "complete", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        run_with_checkpoints(agent, session, model, [], tmp_path / "s", AtEnd())
+        run_with_checkpoints(agent, session, model, [], tmp_path / "s", SaveWhen())
     loaded, loaded_model, loaded_steps = load_checkpoint(tmp_path / "s", SCRIPT)
     assert (loaded, loaded_model.cursor, loaded_steps) == (session, 0, [])
 
@@ -175,15 +172,12 @@ def test_a_save_that_fails_once_loses_nothing(
     assert [step.detail for step in steps][:2] == ["add -> 5", "multiply -> 20"]
 
 
-policies = st.recursive(
-    st.builds(EverySteps, st.integers(1, 5))
-    | st.builds(EverySeconds, st.floats(0.1, 100))
-    | st.builds(EveryTokens, st.integers(1, 500))
-    | st.builds(YoungDaly, st.floats(0.1, 1000))
-    | st.just(BeforeSideEffects())
-    | st.just(AtEnd()),
-    lambda inner: st.builds(lambda one, other: one | other, inner, inner),
-    max_leaves=3,
+policies = st.builds(YoungDaly, st.floats(0.1, 1000)) | st.builds(
+    SaveWhen,
+    steps=st.integers(1, 5) | st.just(math.inf),
+    seconds=st.floats(0.1, 100) | st.just(math.inf),
+    tokens=st.integers(1, 500) | st.just(math.inf),
+    before_side_effects=st.booleans(),
 )
 
 
@@ -199,10 +193,10 @@ def test_tokens_add_up_over_steps_input_and_output(tmp_path: Path, saved: list[t
         return reply
 
     model.complete = complete  # type: ignore[method-assign]
-    run_with_checkpoints(ERRAND.agent(ToolRegistry()), session, model, steps, tmp_path / "a", AtEnd())
+    run_with_checkpoints(ERRAND.agent(ToolRegistry()), session, model, steps, tmp_path / "a", SaveWhen())
     saved.clear()
     session, model, steps = begin(ERRAND)
-    policy = EveryTokens(paid[0] + paid[1])
+    policy = SaveWhen(tokens=paid[0] + paid[1])
     run_with_checkpoints(ERRAND.agent(ToolRegistry()), session, model, steps, tmp_path / "b", policy)
     assert saved == [(2, 0), (5, 1), (9, 4)]
 
@@ -211,7 +205,7 @@ def test_a_policy_is_told_what_is_not_saved_yet(tmp_path: Path):
     """Twice a step: with the effects of the tools that run next, and without."""
     asked = []
 
-    class Curious(Policy):
+    class Curious:
         def due(self, unsaved: Unsaved) -> bool:
             asked.append((unsaved.steps, unsaved.about_to_run))
             return False
@@ -253,9 +247,9 @@ def test_an_interrupt_after_a_forced_save_keeps_the_answer(tmp_path: Path):
     agent, model, steps = Agent(registry, "You pay."), HistoryModel(decide), list[Step]()
     session = init_session(agent, "Pay.", session_id="demo", created_at=WHEN)
     with pytest.raises(KeyboardInterrupt):
-        run_with_checkpoints(agent, session, model, steps, tmp_path / "s", BeforeSideEffects())
+        run_with_checkpoints(agent, session, model, steps, tmp_path / "s", SaveWhen(before_side_effects=True))
     assert recover_checkpoint(tmp_path / "s")[0].session == session
-    run_with_checkpoints(agent, session, model, steps, tmp_path / "s", BeforeSideEffects())
+    run_with_checkpoints(agent, session, model, steps, tmp_path / "s", SaveWhen(before_side_effects=True))
     assert paid == [10]
 
 
@@ -264,7 +258,7 @@ def test_steps_lost_are_complete_steps(tmp_path: Path):
     session, model, steps = begin(ERRAND)
     agent, path = ERRAND.agent(CrashingTools(1)), tmp_path / "s"
     with pytest.raises(Crash):
-        run_with_checkpoints(agent, session, model, steps, path, EverySteps(1) | BeforeSideEffects())
+        run_with_checkpoints(agent, session, model, steps, path, SaveWhen(steps=1, before_side_effects=True))
     checkpoint, _ = recover_checkpoint(path)
     assert (checkpoint.session.step_count, len(checkpoint.session.messages)) == (1, 5)
     path.write_bytes(b"damaged")

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from minagent import InvalidMessages, InvalidValue, Message, Session, ToolCall, validate
+from minagent import Checkpoint, InvalidMessages, InvalidValue, Message, Session, ToolCall, validate
+from minagent.document import encode
 
 CALL = Message("assistant", "", (ToolCall("c1", "add", {"a": 2, "b": 3}),))
 RESULT = Message("tool", "5", tool_call_id="c1")
@@ -98,7 +99,7 @@ def test_a_value_that_would_not_come_back_equal_is_named_by_its_path(metadata: A
     session = of()
     session.metadata = metadata
     with pytest.raises(InvalidValue) as error:
-        session.check_storable()
+        session.snapshot()
     assert str(error.value) == said
 
 
@@ -107,22 +108,22 @@ def test_a_circle_is_refused_like_any_other_depth():
     session = of()
     session.metadata["self"] = session.metadata
     with pytest.raises(InvalidValue, match="nested more than 100 deep, or in a circle"):
-        session.check_storable()
+        session.snapshot()
 
 
 def test_a_session_that_contradicts_itself_is_not_storable():
     """An orphan is refused when it is saved, not found when it is loaded."""
     with pytest.raises(InvalidMessages, match="orphan result 'c1'"):
-        of(RESULT).check_storable()
+        encode(Checkpoint(of(RESULT), 0, []))
 
 
 def test_pending_calls_are_storable():
     """What is open at the end is work to do, not damage."""
-    of(CALL).check_storable()
+    encode(Checkpoint(of(CALL), 0, []))
 
 
 def test_a_bad_value_in_a_message_is_named_by_its_path():
     """The index of the message, of the call, and the way to the value."""
     session = of(Message("user", "pay"), Message("assistant", "", [ToolCall("c1", "pay", {"when": {1}})]))
     with pytest.raises(InvalidValue, match=r"messages\[1\]\.tool_calls\[0\]\.arguments\.when: set would not"):
-        session.check_storable()
+        session.snapshot()

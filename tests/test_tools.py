@@ -1,12 +1,11 @@
 """Tools: a call always yields a text, and never changes what it was given."""
 
-import functools
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from minagent import EffectUnknown, InvalidValue, ToolCall, ToolRegistry, Unknown
+from minagent import EffectUnknown, InvalidValue, ToolCall, ToolRegistry
 
 
 @pytest.fixture
@@ -60,8 +59,6 @@ def test_effect_is_declared_and_the_worst_is_assumed(registry: ToolRegistry):
         ("divide", {"a": 5, "b": 0}, "error: ZeroDivisionError: division by zero"),
         ("divide", {}, "error: TypeError: missing a required argument: 'a'"),
         ("divide", {"a": 1, "c": 2}, "error: TypeError: got an unexpected keyword argument 'c'"),
-        ("divide", {"a": "5"}, "error: TypeError: argument 'a' must be integer, not '5'"),
-        ("divide", {"a": True}, "error: TypeError: argument 'a' must be integer, not True"),
         ("subtract", {}, "error: unknown tool 'subtract'; known tools: divide, send, interrupted"),
     ],
 )
@@ -108,24 +105,11 @@ def count_up() -> Iterator[int]:
     yield 1
 
 
-def by_position(a: int, /) -> int:
-    """Take an argument that has no name for a model."""
-    return a
-
-
-def unreadable(a: "NoSuchType") -> None:  # type: ignore[name-defined]  # noqa: F821
-    """Have an annotation that means nothing."""
-
-
 @pytest.mark.parametrize(
     ("function", "said"),
     [
         (ask, "is not async or a generator"),
         (count_up, "is not async or a generator"),
-        (by_position, "'a' is positional-only"),
-        (unreadable, "signature cannot be read: name 'NoSuchType'"),
-        (functools.partial(by_position, 1), "has no name: wrap it"),
-        (dict, "signature cannot be read"),
     ],
 )
 def test_what_cannot_be_a_tool_is_refused_at_registration(function: Any, said: str):
@@ -167,22 +151,6 @@ def test_keyword_arguments_and_defaults_of_another_type_are_taken():
     assert registry.call(call) == "hi None {'to': 'ann'}"
 
 
-def test_an_exception_that_cannot_even_be_printed_is_a_text_for_the_model():
-    """The tool may have had its effect: the model must get an answer."""
-
-    class Mute(Exception):
-        def __str__(self) -> str:
-            raise RuntimeError
-
-    registry = ToolRegistry()
-
-    @registry.register
-    def pay() -> None:
-        raise Mute
-
-    assert registry.call(ToolCall("c1", "pay", {})) == "error: Mute"
-
-
 def test_a_result_is_a_plain_str():
     """A subclass of str might print as one thing before a crash and as another after."""
 
@@ -221,26 +189,6 @@ def test_a_key_is_given_by_the_log_and_by_nobody_else():
         said = registry.call(ToolCall("c1", name, {"amount": 1, "idempotency_key": "mine"}), "k1")
         assert said == "error: TypeError: 'idempotency_key' is not for the model to give"
     assert ran == ["k1", None]
-
-
-@pytest.mark.parametrize("effect", ["read_only", "idempotent", "non_idempotent"])
-def test_only_a_tool_that_can_find_its_call_again_can_be_asked(effect: Any):
-    """It has to know the key, and the question must make sense."""
-    registry = ToolRegistry()
-
-    def without_key() -> str:
-        return ""
-
-    def with_key(*, idempotency_key: str) -> str:
-        return idempotency_key
-
-    with pytest.raises(InvalidValue, match=r"tools\.without_key\.reconcile: is for a non_idempotent tool"):
-        registry.register(effect=effect, reconcile=lambda _: Unknown())(without_key)
-    if effect == "non_idempotent":
-        registry.register(effect=effect, reconcile=lambda _: Unknown())(with_key)
-    else:
-        with pytest.raises(InvalidValue, match=r"tools\.with_key\.reconcile"):
-            registry.register(effect=effect, reconcile=lambda _: Unknown())(with_key)
 
 
 def test_a_tool_that_cannot_tell_says_so_by_an_exception():

@@ -18,22 +18,15 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, cast
 
-from minagent import (
-    BeforeSideEffects,
-    Checkpoint,
-    FileStore,
-    InDoubt,
-    SessionLog,
-    Unsaved,
-    pending_calls,
-    save_checkpoint,
-    step_once,
-)
+from minagent import Checkpoint, SaveWhen, Session, Unsaved, pending_calls, save_checkpoint, step_once
+from minagent.agent import NOT_RECORDED, Recorder
 from minagent.lab.child_process import say, wait_for_parent
 from minagent.lab.crash_points import CrashPoints, die_at
 from minagent.lab.example import EXAMPLES, SESSION, Example, ExampleName
 from minagent.lab.ledger import Ledger
 from minagent.lab.phases import CHECKPOINT, INTERVAL, LEDGER, Phase, Recording, Report, WatchedModel, WatchedTools
+from minagent.log import FileStore, InDoubt, SessionLog
+from minagent.models import Reply
 from minagent.tools import Effect
 
 HALF = 2
@@ -57,6 +50,18 @@ class _TellingStore(FileStore):
 
     def append(self, session_id: str, records: Sequence[bytes], expected_length: int) -> None:
         self._write(lambda: super(_TellingStore, self).append(session_id, records, expected_length))
+
+
+class _SavePlan(Recorder):
+    """Saves what the model wants, before a tool with side effects runs."""
+
+    def __init__(self, process: "_AgentProcess") -> None:
+        self._process = process
+
+    def answered(self, session: Session, model_cursor: int | None, reply: Reply) -> None:  # noqa: ARG002
+        effects = self._process.agent.registry.effects(reply.message.tool_calls)
+        if SaveWhen(before_side_effects=True).due(Unsaved(about_to_run=effects)):
+            self._process.save("plan")
 
 
 class _AgentProcess:
@@ -101,7 +106,7 @@ class _AgentProcess:
     def _append(self, action: Callable[[], None]) -> None:
         self._write("plan" if pending_calls(self.session.messages) else "save", action)
 
-    def _save(self, phase: Phase) -> None:
+    def save(self, phase: Phase) -> None:
         self._write(phase, lambda: save_checkpoint(self.path, self.session, self.model, self.steps))
 
     def run(self) -> None:
@@ -113,16 +118,11 @@ class _AgentProcess:
             self.step += 1
 
     def _step_and_save(self) -> None:
-        def before_tools(*_: object) -> None:
-            effects = self.agent.registry.effects(pending_calls(self.session.messages))
-            if BeforeSideEffects().due(Unsaved(about_to_run=effects)):
-                self._save("plan")
-
-        forced = before_tools if self.recording == "before side effects" else None
-        status = step_once(self.agent, self.session, self.model, self.steps, forced)
+        plan = _SavePlan(self) if self.recording == "before side effects" else NOT_RECORDED
+        status = step_once(self.agent, self.session, self.model, self.steps, plan)
         every = INTERVAL.get(self.recording, 0)
         if every and (status == "done" or (self.step + 1) % every == 0):
-            self._save("save")
+            self.save("save")
 
     def _step_with_log(self, log: SessionLog) -> None:
         try:

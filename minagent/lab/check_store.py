@@ -2,9 +2,9 @@
 
     print(check_store(FileStore("new folder"), reopen=lambda: FileStore("new folder")))
 
-Each row is one requirement. What is tried for it are the promises of `minagent.stores.base` that it needs, and what a
-session's log makes of them. Two things are not tried here, since they need a disk that fails: promise 5, and the power
-cut of promise 4.
+Each row is one requirement. What is tried for it are the promises of `minagent.log.stores.base` that it needs, and
+what a session's log makes of them. Two things are not tried here, since they need a disk that fails: promise 5, and the
+power cut of promise 4.
 
 Source: chapter 7.3.9.
 """
@@ -28,8 +28,8 @@ from minagent.lab.session_checks import (
     survives_threads,
     threads_lose_nothing,
 )
-from minagent.lab.store_contract import CHECKS, Check, Expectation, OpenStore, trials
-from minagent.stores.base import Store
+from minagent.log.contract import CHECKS, Check, Expectation, OpenStore, trials
+from minagent.log.stores.base import Store
 
 REQUIREMENTS: dict[str, tuple[str, list[Check]]] = {
     "recoverable": (

@@ -8,13 +8,13 @@ from functools import partial
 from html import escape
 from typing import Any, get_args
 
-from minagent import DidNotHappen, Happened, Unknown
 from minagent.lab.crashlab import CrashLab
 from minagent.lab.disk import call_in_doubt
 from minagent.lab.environment import notebook_packages
 from minagent.lab.example import ExampleName
 from minagent.lab.phases import Phase, Recording
 from minagent.lab.widgets import CrashLabView, OneOf, named
+from minagent.log import DidNotHappen, Happened, Unknown
 
 with notebook_packages():
     import ipywidgets

@@ -26,7 +26,8 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
-from minagent import atomic, generations
+from minagent import atomic, checkpoint
+from minagent.log.stores import file
 
 
 def die() -> NoReturn:
@@ -65,7 +66,7 @@ class CrashPoints:
     @contextlib.contextmanager
     def watching_files(self) -> Iterator[None]:
         """Make each write, fsync and rename of minagent a point."""
-        modules = (atomic, generations)
+        modules = (atomic, checkpoint, file)
         for module in modules:
             setattr(module, "os", _WatchedOs(self))  # noqa: B010 - mypy would not have it otherwise
         try:

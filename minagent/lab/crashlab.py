@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import Literal
 
-from minagent import FileStore, SessionLog, recover_checkpoint
+from minagent import recover_checkpoint
 from minagent.errors import CheckpointError, CheckpointMissing
 from minagent.lab.disk import StoredFile, drop_unforced, in_short, logged, stored_files
 from minagent.lab.example import EXAMPLES, SESSION, ExampleName
@@ -24,7 +24,8 @@ from minagent.lab.ledger import Ledger
 from minagent.lab.phases import CHECKPOINT, DOING, LEDGER, Phase, Recording, Report
 from minagent.lab.score import Score, Tally, phases_of
 from minagent.lab.worker import Worker, WorkerDied
-from minagent.tools import Verdict
+from minagent.log import FileStore, SessionLog
+from minagent.log.doubt import Verdict
 
 State = Literal["ready", "running", "in doubt", "dead", "done"]
 

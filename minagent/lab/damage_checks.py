@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import cast
 
-from minagent import LogDamaged, LogTooNew, Message, Session, SessionLog, Step, ToolCall
+from minagent import Message, Session, Step, ToolCall
 from minagent.lab.damage import flip
 from minagent.lab.session_checks import begun, contents
-from minagent.lab.store_contract import Expectation, OpenStore, refuses
-from minagent.records import State
-from minagent.stores.base import Records, Store
+from minagent.log import LogDamaged, LogTooNew, SessionLog
+from minagent.log.contract import Expectation, OpenStore, refuses
+from minagent.log.records import State
+from minagent.log.stores.base import Records, Store
 
 Lines = list[bytes]
 Change = Callable[[Lines], Lines]
@@ -34,7 +35,7 @@ class _Seen:
     def read(self, session_id: str, since: int = 0) -> Records:
         there = self.store.read(session_id)
         lines = self.change_records(there.lines)
-        return Records(there.first, lines, [0] * len(lines)).since(since)
+        return Records(there.first, lines).since(since)
 
     def checkpoints(self, session_id: str) -> list[tuple[int, bytes]]:
         there = self.store.checkpoints(session_id)

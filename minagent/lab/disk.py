@@ -4,14 +4,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from minagent import CheckpointError, FileStore, LogError, LogMissing, Session, SessionLog, recover_checkpoint
+from minagent import CheckpointError, Session, recover_checkpoint
+from minagent.checkpoint import numbered
 from minagent.document import decode
-from minagent.generations import numbered
 from minagent.lab.example import SESSION
 from minagent.lab.phases import CHECKPOINT
+from minagent.log import FileStore, LogError, LogMissing, SessionLog
+from minagent.log.records import State
+from minagent.log.stores.json_lines import whole
 from minagent.messages import ToolCall, open_calls
-from minagent.records import State
-from minagent.stores.json_lines import whole
 
 Verdict = Literal["good", "bad"]
 
@@ -35,7 +36,8 @@ class StoredFile:
 def stored_files(folder: Path) -> list[StoredFile]:
     """Return the log and the checkpoints, the newest first, each checked as loading it would check it."""
     path = folder / CHECKPOINT
-    older = [file for file in numbered(path).values() if not (path.exists() and path.samefile(file))]
+    generations = map(Path, numbered(path).values())
+    older = [file for file in generations if not (path.exists() and path.samefile(file))]
     files = [_examined(file) for file in (path, *older) if file.exists()]
     log = path.with_name(f"{SESSION}.log.jsonl")
     return [_examined_log(log, folder), *files] if log.exists() else files

@@ -12,10 +12,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from minagent import AtEnd, BeforeSideEffects, EverySeconds, EverySteps, Policy, YoungDaly
+from minagent import SaveWhen
 from minagent.lab.environment import notebook_packages
 from minagent.lab.simulate import Law, Outcome, Workload, draw, failures_at_random, save_places, simulate
 from minagent.lab.theory import best_interval, daly_interval, expected_overhead, young_interval
+from minagent.lab.young_daly import YoungDaly
+from minagent.runner import Policy
 
 with notebook_packages():
     import numpy as np
@@ -54,11 +56,11 @@ class Choice:
     def made(self) -> Policy:
         """Return the policy itself."""
         makers: dict[PolicyName, Callable[[], Policy]] = {
-            "every N steps": lambda: EverySteps(self.interval),
-            "every N x 5 seconds": lambda: EverySeconds(self.interval * STEP_SECONDS),
+            "every N steps": lambda: SaveWhen(steps=self.interval),
+            "every N x 5 seconds": lambda: SaveWhen(seconds=self.interval * STEP_SECONDS),
             "Young/Daly": lambda: YoungDaly(self.between_failures),
-            "before side effects": BeforeSideEffects,
-            "at the end": AtEnd,
+            "before side effects": lambda: SaveWhen(before_side_effects=True),
+            "at the end": SaveWhen,
         }
         return makers[self.policy]()
 
@@ -90,7 +92,7 @@ def explore(choice: Choice) -> View:
     work = Workload(draw(choice.law, STEPS, STEP_SECONDS, rng), effect_every=4)
     saved = save_places(choice.made(), work, choice.save_seconds)
     chosen = STEPS / int(saved.sum()), _overhead(work, saved, choice)
-    overheads = [_overhead(work, save_places(EverySteps(count), work, 0.0), choice) for count in COUNTS]
+    overheads = [_overhead(work, save_places(SaveWhen(steps=count), work, 0.0), choice) for count in COUNTS]
     best = max(1.0, best_interval(choice.save_seconds, choice.between_failures) / STEP_SECONDS)
     shown = Workload(work.seconds[:SHOWN_STEPS], effect_every=4)
     failures = failures_at_random(choice.between_failures, rng)
@@ -150,6 +152,6 @@ def _sentence(choice: Choice, chosen: tuple[float, float], overheads: list[float
     policy = str(choice.made())
     return (
         f"{policy[0].upper()}{policy[1:]}: {more} % more time, on average. {run} "
-        f"Cheapest of the fixed ones: {EverySteps(COUNTS[cheapest])}, {overheads[cheapest]:.1f} %. "
+        f"Cheapest of the fixed ones: {SaveWhen(steps=COUNTS[cheapest])}, {overheads[cheapest]:.1f} %. "
         f"The best interval by formula, in steps: {', '.join(f'{name} {n:.1f}' for name, n in formulas.items())}."
     )

@@ -21,8 +21,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol
 
-from minagent import MemoryStore
 from minagent.lab.request import Ending, Place, Request, Rule, answer, result
+from minagent.log import MemoryStore
 
 CUSTOMERS = ("A", "B")
 TIME_PASSES = "time passes"

@@ -20,14 +20,15 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from minagent import SessionLog, SqliteStore, recover_checkpoint
+from minagent import recover_checkpoint
+from minagent.agent import INTERRUPTED
 from minagent.lab.crash_points import CrashPoints
 from minagent.lab.damage import flip
 from minagent.lab.example import SESSION
 from minagent.lab.ledger import Ledger
 from minagent.lab.payments import Payments
 from minagent.lab.variants import BILL, CHECKPOINT, DATABASE, STANDARD, Life, Shape, Variant, store_of
-from minagent.recording import INTERRUPTED
+from minagent.log import SessionLog, SqliteStore
 
 
 @dataclass(frozen=True)

@@ -26,9 +26,10 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
-from minagent import DidNotHappen, EffectUnknown, Happened, Unknown
+from minagent import EffectUnknown
+from minagent.log import DidNotHappen, Happened, Unknown
+from minagent.log.doubt import Verdict
 from minagent.plain_json import canonical
-from minagent.tools import Verdict
 
 KEPT_HOURS = 24
 LONGEST_KEY = 255

@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from minagent import FakeModel, Message, Reply, ToolCall, ToolRegistry
+from minagent import FakeModel, Message, ToolCall, ToolRegistry
 from minagent.lab.ledger import Ledger
+from minagent.models import Reply
 
 Phase = Literal["model", "plan", "tool", "result", "save", "doubt"]
 DOING: dict[Phase, str] = {
@@ -49,7 +50,7 @@ class Report:
     step: int
     """The step it is in, counted from 0."""
     messages: int
-    """How many messages its session holds. Those of the step under way are not among them, unless they are saved."""
+    """How many messages its session holds."""
     cursor: int | None
     trace: list[str]
     """The kinds of the steps taken so far."""

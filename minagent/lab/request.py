@@ -26,13 +26,9 @@ from typing import Any, Literal
 
 from minagent import (
     Agent,
-    Conflict,
     HistoryModel,
-    Lease,
-    LeaseLost,
     Message,
     Session,
-    SessionLog,
     Step,
     ToolCall,
     ToolRegistry,
@@ -41,9 +37,11 @@ from minagent import (
     save_checkpoint,
     step_once,
 )
+from minagent.agent import NOT_RECORDED, Recorder
 from minagent.lab.example import BEGAN, SESSION
 from minagent.lab.ledger import Ledger
-from minagent.stores.base import Store
+from minagent.log import Conflict, Lease, LeaseLost, SessionLog
+from minagent.log.stores.base import Store
 
 Rule = Literal["last write wins", "version", "lease"]
 Ending = Literal["done", "conflict", "lease lost", "turned away"]
@@ -155,7 +153,7 @@ class Request:
     def _with_checkpoint(self) -> Ending:
         self.about_to("read")
         checkpoint, _ = recover_checkpoint(self.place.checkpoint)
-        self._take_turn(checkpoint.session, checkpoint.steps, None)
+        self._take_turn(checkpoint.session, checkpoint.steps, NOT_RECORDED)
         self.about_to("save")
         save_checkpoint(self.place.checkpoint, checkpoint.session, self.model, checkpoint.steps)
         return "done"
@@ -175,13 +173,13 @@ class Request:
                 lease.release()
         return "done"
 
-    def _take_turn(self, session: Session, steps: list[Step], log: SessionLog | None) -> None:
+    def _take_turn(self, session: Session, steps: list[Step], log: Recorder) -> None:
         if session.messages[-1].role != "system" and not session.answered:
             self._answer(session, steps, log)  # what another has begun
         add_question(session, steps, question(self.customer))
         self._answer(session, steps, log)
 
-    def _answer(self, session: Session, steps: list[Step], log: SessionLog | None) -> None:
+    def _answer(self, session: Session, steps: list[Step], log: Recorder) -> None:
         while not session.answered:
             step_once(self.agent, session, self.model, steps, log=log)
 

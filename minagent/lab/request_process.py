@@ -15,8 +15,8 @@ from typing import cast
 from minagent.lab.child_process import say, start, wait_for_parent
 from minagent.lab.interleavings import Outcome, meeting
 from minagent.lab.request import Ending, Place, Request, Rule
+from minagent.log.stores.open_store import open_store
 from minagent.plain_json import parse
-from minagent.stores.open_store import open_store
 
 
 class InProcess:

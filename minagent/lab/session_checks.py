@@ -9,12 +9,13 @@ Source: chapter 7.3.9.
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-from minagent import Conflict, FakeModel, Message, Session, SessionLog, ToolCall, ToolRegistry, step_once
+from minagent import FakeModel, Message, Session, ToolCall, ToolRegistry, step_once
 from minagent.lab.damage import flip
 from minagent.lab.example import ANSWER, BEGAN, EXAMPLES, SCRIPT
-from minagent.lab.store_contract import Expectation, OpenStore
-from minagent.records import State
-from minagent.stores.base import Store
+from minagent.log import Conflict, SessionLog
+from minagent.log.contract import Expectation, OpenStore
+from minagent.log.records import State
+from minagent.log.stores.base import Store
 
 DIFFICULT = (
     Message("system", "你用工具计算。"),

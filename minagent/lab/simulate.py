@@ -1,7 +1,7 @@
 """Failures at random, and what they cost: runs of a million steps, without a process or a disk.
 
     work = Workload(draw("exponential", 1000, 5.0, rng), effect_every=4)
-    outcome = simulate(work, EverySteps(10), failures_at_random(1800.0, rng), save_seconds=1.0)
+    outcome = simulate(work, SaveWhen(steps=10), failures_at_random(1800.0, rng), save_seconds=1.0)
 
 A step is two phases: the model answers, then its tools run. After each phase the policy is asked whether to save, as
 `run_with_checkpoints` asks it. A failure throws away what came after the newest save that was complete; then the run is
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from minagent.lab.environment import notebook_packages
-from minagent.policy import Policy, Unsaved
+from minagent.runner import Policy, Unsaved
 from minagent.tools import Effect
 
 with notebook_packages():

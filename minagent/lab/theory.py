@@ -17,7 +17,7 @@ import math
 from collections.abc import Iterable
 
 from minagent.lab.environment import notebook_packages
-from minagent.policy import daly_interval
+from minagent.lab.young_daly import daly_interval
 
 with notebook_packages():
     import numpy as np

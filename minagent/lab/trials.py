@@ -1,6 +1,6 @@
 """Real runs of real processes, killed by SIGKILL at moments that are drawn in time.
 
-    trial = run_trial(EverySteps(10), steps=37, lives=[41.7])
+    trial = run_trial(SaveWhen(steps=10), steps=37, lives=[41.7])
     trial.lost                                      # (6,): one crash; it lost 6 steps
 
 The time is virtual, so that nobody waits and every number is exact: a model call takes 2 seconds, a tool half a second,
@@ -24,11 +24,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from minagent import CheckpointMissing, Policy, recover_checkpoint, run_with_checkpoints
+from minagent import CheckpointMissing, recover_checkpoint, run_with_checkpoints
 from minagent.lab.example import long_task
 from minagent.lab.ledger import Ledger
 from minagent.lab.lives import finishes
 from minagent.lab.phases import Phase, WatchedModel, WatchedTools
+from minagent.runner import Policy
 
 SECONDS: dict[Phase, float] = {"model": 2.0, "tool": 0.5, "result": 0.0}
 STEP_SECONDS = sum(SECONDS.values())

@@ -12,7 +12,7 @@ from minagent.lab.interleavings import CUSTOMERS, TIME_PASSES, Meeting, Outcome,
 from minagent.lab.request import Place, Rule
 from minagent.lab.request_process import InProcess
 from minagent.lab.widgets import ActionView, OneOf, bullets, named, side_by_side
-from minagent.stores.file import FileStore
+from minagent.log.stores.file import FileStore
 
 RULES: tuple[Rule, ...] = get_args(Rule)
 

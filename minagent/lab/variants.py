@@ -6,35 +6,31 @@ each way calls `step_once`, with `save_checkpoint` or with a log.
 Source: chapter 7.3.6.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from minagent import (
     Agent,
-    DidNotHappen,
-    FileStore,
-    InDoubt,
     Message,
-    Reply,
     Session,
-    SessionLog,
-    SqliteStore,
     ToolCall,
     ToolRegistry,
-    Unknown,
-    Usage,
     init_session,
     recover_checkpoint,
     save_checkpoint,
     step_once,
 )
+from minagent.agent import NOT_RECORDED, Recorder
 from minagent.lab.crash_points import CrashPoints, WatchedDatabase
 from minagent.lab.example import BEGAN, SESSION
 from minagent.lab.ledger import Ledger
 from minagent.lab.payments import PaymentClient, Payments, Send
-from minagent.tools import Effect, Verdict
+from minagent.log import DidNotHappen, FileStore, InDoubt, SessionLog, SqliteStore, Unknown
+from minagent.log.doubt import Verdict
+from minagent.models import Reply, Usage
+from minagent.tools import Effect
 
 BILL = "bill.jsonl"
 CHECKPOINT = "session.json"
@@ -111,7 +107,7 @@ class _Model:
 
 
 @dataclass
-class _SaveEachTool:
+class _SaveEachTool(Recorder):
     """A recorder without a log: it saves the whole session where a log would append."""
 
     path: Path
@@ -120,17 +116,29 @@ class _SaveEachTool:
     saved: int
     """Messages that are on the disk."""
 
-    def record(self, session: Session, _: int | None) -> None:
+    def record(self, session: Session, model_cursor: int | None) -> None:  # noqa: ARG002
         if len(session.messages) > self.saved:
             save_checkpoint(self.path, session, self.model, self.steps)
             self.saved = len(session.messages)
 
-    def record_intent(self, session: Session, model_cursor: int | None, _: int) -> str:
-        self.record(session, model_cursor)
-        return ""
+    def answered(self, session: Session, model_cursor: int | None, reply: Reply) -> None:
+        if not reply.message.tool_calls:
+            self.record(session, model_cursor)
 
-    def in_doubt(self) -> dict[int, str]:
-        return {}
+    def run(self, tools: ToolRegistry, session: Session, cursor: int | None, index: int, call: ToolCall) -> str:  # noqa: ARG002
+        self.record(session, cursor)
+        return tools.call(call, "")
+
+
+@dataclass
+class _SavePlan(Recorder):
+    """A recorder that saves what the model wants, before it is done."""
+
+    save: Callable[[], None]
+
+    def answered(self, session: Session, model_cursor: int | None, reply: Reply) -> None:  # noqa: ARG002
+        if reply.message.tool_calls:
+            self.save()
 
 
 class Life:
@@ -200,14 +208,15 @@ class Life:
         start = recover_checkpoint(path)[0]
         session, steps, recording = start.session, start.steps, self.variant.recording
 
-        def save(*_: Any) -> None:
+        def save() -> None:
             save_checkpoint(path, session, self.model, steps)
 
-        before_tools = save if recording == "save the plan" else None
         each_tool = recording == "save each tool"
-        recorder = _SaveEachTool(path, self.model, steps, len(session.messages)) if each_tool else None
+        recorder: Recorder = _SavePlan(save) if recording == "save the plan" else NOT_RECORDED
+        if each_tool:
+            recorder = _SaveEachTool(path, self.model, steps, len(session.messages))
         while not session.answered:
-            step_once(self.agent, session, self.model, steps, before_tools, recorder)
+            step_once(self.agent, session, self.model, steps, recorder)
             if not each_tool:
                 save()
 

@@ -17,12 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from minagent import FileStore, SqliteStore
 from minagent.atomic import replace_atomically
-from minagent.errors import Conflict
 from minagent.lab.child_process import Child, say, start, wait_for_parent
 from minagent.lab.example import SESSION
-from minagent.stores.base import Records
+from minagent.log import Conflict, FileStore, SqliteStore
+from minagent.log.stores.base import Records
 
 
 class Log(Protocol):
@@ -48,7 +47,7 @@ class LastWriteWins:
 
     def read(self, session_id: str) -> Records:  # noqa: ARG002
         """Return what the last write left."""
-        return Records(0, self.path.read_bytes().splitlines() if self.path.exists() else [], [])
+        return Records(0, self.path.read_bytes().splitlines() if self.path.exists() else [])
 
 
 STORES: dict[str, Callable[[Path], Log]] = {

@@ -17,23 +17,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from minagent import (
-    Agent,
-    FakeModel,
-    Message,
-    Reply,
-    Session,
-    Step,
-    ToolCall,
-    ToolRegistry,
-    Usage,
-    save_checkpoint,
-    step_once,
-)
-from minagent.log import SessionLog
+from minagent import Agent, FakeModel, Message, Session, Step, ToolCall, ToolRegistry, save_checkpoint, step_once
+from minagent.log.session_log import SessionLog
+from minagent.log.stores.base import Store
+from minagent.log.stores.file import FileStore
+from minagent.models import Reply, Usage
 from minagent.plain_json import canonical
-from minagent.stores.base import Store
-from minagent.stores.file import FileStore
 
 HISTORIES = (10, 100, 1_000, 10_000)
 SAMPLES = 60

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from minagent import FileStore, MemoryStore, Session, SessionLog, SqliteStore
-from minagent.stores.base import Store
+from minagent import Session
+from minagent.log import FileStore, MemoryStore, SessionLog, SqliteStore
+from minagent.log.stores.base import Store
 from tests.benchmarks.durable_step import PAYLOAD, SAMPLES, log_of, seconds, step
 
 HISTORY = 1_000

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from minagent import FileStore, SessionLog
+from minagent.log import FileStore, SessionLog
 from tests.benchmarks.durable_step import HISTORIES, cost_of_exactly_once, cost_of_log, log_of, step
 
 

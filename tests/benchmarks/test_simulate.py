@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from minagent import EverySteps
+from minagent import SaveWhen
 from minagent.lab.simulate import Outcome, Workload, draw, failures_at_random, simulate
 
 
@@ -15,7 +15,9 @@ def test_a_million_simulated_steps(benchmark: Callable[..., Any]):
     def run() -> Outcome:
         rng = np.random.default_rng(73)
         work = Workload(draw("exponential", 1_000_000, 5.0, rng))
-        return simulate(work, EverySteps(10), failures_at_random(1800.0, rng), save_seconds=1.0, restart_seconds=2.0)
+        return simulate(
+            work, SaveWhen(steps=10), failures_at_random(1800.0, rng), save_seconds=1.0, restart_seconds=2.0
+        )
 
     outcome = benchmark(run)
     assert outcome.finished

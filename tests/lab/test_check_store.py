@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from minagent import records, replay
-from minagent.errors import InvalidValue, LogDamaged, LogTooNew
+from minagent.errors import InvalidValue
 from minagent.lab.check_store import Row, Table, check_store
+from minagent.log import LogDamaged, LogTooNew, records, replay
+from minagent.log.records import Record
+from minagent.log.stores.base import KEPT, Records, Store, check_append
+from minagent.log.stores.file import FileStore
+from minagent.log.stores.memory import MemoryStore
 from minagent.plain_json import parse
-from minagent.records import Record
-from minagent.stores.base import KEPT, Records, Store, check_append
-from minagent.stores.file import FileStore
-from minagent.stores.memory import MemoryStore
-from tests.stores.broken import BROKEN, UNNUMBERED, Opener, file, memory, of_one_thread, sqlite
+from tests.log.stores.broken import BROKEN, UNNUMBERED, Opener, file, memory, of_one_thread, sqlite
 
 
 def checked(opener: Opener, folder: Path) -> Table:
@@ -129,7 +129,7 @@ def test_a_log_that_is_resumed_otherwise_each_time_is_red(monkeypatch: pytest.Mo
         state.session.metadata = {"resumed": next(times)}
         return state, report
 
-    monkeypatch.setattr("minagent.log.load", counting)
+    monkeypatch.setattr("minagent.log.session_log.load", counting)
     assert "idempotent" in red(check_store(MemoryStore()))
 
 
@@ -145,7 +145,7 @@ class _NaiveStore:
 
     def read(self, session_id: str, since: int = 0) -> Records:
         lines = self.logs[session_id]
-        return Records(min(since, len(lines)), lines[since:] if since else lines, list(range(len(lines[since:]))))
+        return Records(min(since, len(lines)), lines[since:] if since else lines)
 
     def truncate_before(self, session_id: str, number: int) -> None:
         del self.logs[session_id][:number]
@@ -175,12 +175,12 @@ class _DictStore:
         with self.lock:
             log = self.read(session_id)
             check_append(records, expected_length, log.length)
-            self.logs[session_id] = Records(log.first, [*log.lines, *records], [])
+            self.logs[session_id] = Records(log.first, [*log.lines, *records])
 
     def read(self, session_id: str, since: int = 0) -> Records:
-        log = self.logs.get(session_id, Records(0, [], []))
+        log = self.logs.get(session_id, Records(0, []))
         start = min(max(since - log.first, 0), len(log.lines))
-        return Records(log.first + start, log.lines[start:], list(range(start, len(log.lines))))
+        return Records(log.first + start, log.lines[start:])
 
     def truncate_before(self, session_id: str, number: int) -> None:
         with self.lock:
@@ -198,7 +198,7 @@ class _DictStore:
         with self.lock:
             self.documents.pop(session_id, None)
             if length := self.read(session_id).length:
-                self.logs[session_id] = Records(length + 1, [], [])
+                self.logs[session_id] = Records(length + 1, [])
 
     def sessions(self) -> list[str]:
         return sorted(name for name, log in self.logs.items() if log.lines)

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from minagent import ToolCall, Usage
+from minagent import ToolCall
 from minagent.lab.ledger import Bill, Ledger
+from minagent.models import Usage
 
 
 def test_an_untouched_world_has_seen_nothing(tmp_path: Path):

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from minagent import SessionLog, SqliteStore
 from minagent.lab.matrix import Case, Outcome, damage_newest_checkpoint, run, single_crashes
 from minagent.lab.payments import Payments
 from minagent.lab.variants import LOG_IN_SQLITE, STANDARD, VARIANTS, Shape, Variant
+from minagent.log import SessionLog, SqliteStore
 from tests.examined import Examined
 
 ALL = VARIANTS | {LOG_IN_SQLITE.name: LOG_IN_SQLITE}

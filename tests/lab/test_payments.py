@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from minagent import DidNotHappen, EffectUnknown, Happened, Unknown
+from minagent import EffectUnknown
 from minagent.lab.payment_service import LEDGER, PaymentService, sender
 from minagent.lab.payments import PaymentClient, PaymentRefused, Payments, Request
+from minagent.log import DidNotHappen, Happened, Unknown
 from tests.conftest import in_process_table
 
 

@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from minagent import DidNotHappen, Happened, Message, ToolCall
+from minagent import Message, ToolCall
 from minagent.lab.crashlab import CrashLab, NotNow
 from minagent.lab.disk import saved_session
 from minagent.lab.example import EXAMPLES, Example, ExampleName, charge_card
@@ -15,6 +15,7 @@ from minagent.lab.matrix import run, single_crashes
 from minagent.lab.phases import Phase, Recording
 from minagent.lab.score import Score, phases_of, predicted
 from minagent.lab.variants import VARIANTS, Shape
+from minagent.log import DidNotHappen, Happened
 from tests.examined import Examined
 
 RECORDINGS: tuple[Recording, ...] = get_args(Recording)

@@ -8,7 +8,7 @@ from statistics import fmean, stdev
 import numpy as np
 import pytest
 
-from minagent import AtEnd, BeforeSideEffects, EverySeconds, EverySteps, EveryTokens, Policy, Unsaved, YoungDaly
+from minagent import SaveWhen, Unsaved
 from minagent.lab.simulate import (
     BYTES_PER_STEP,
     LAWS,
@@ -30,6 +30,8 @@ from minagent.lab.theory import (
     lost_per_crash,
     total_time,
 )
+from minagent.lab.young_daly import YoungDaly
+from minagent.runner import Policy
 from tests.lab.failures import failures_per_step, recorded_failures
 
 
@@ -46,7 +48,7 @@ def test_executed_steps_agree_with_the_closed_form(steps: int, every: int, p: fl
     rng, work = np.random.default_rng(73), Workload(np.ones(steps))
     sample = []
     for _ in range(2000):
-        outcome = simulate(work, EverySteps(every), failures_per_step(p, rng))
+        outcome = simulate(work, SaveWhen(steps=every), failures_per_step(p, rng))
         sample.append(steps + len(outcome.lost_steps) + float(outcome.lost_steps.sum()))
     assert errors_apart(sample, executed_steps(steps, every, p)) < 3
     assert errors_apart(sample, executed_steps(steps, every, p * 1.5)) > 3  # the test can fail
@@ -58,7 +60,7 @@ def test_total_time_agrees_with_daly_s_formula(minutes: float, factor: float):
     """Within 0.5 percent, at half, one and two times the optimum; failures strike in saves and restarts as well."""
     interval, segments = best_interval(5, minutes) * factor, 200_000 if minutes == 15 else 50_000
     rng, work = np.random.default_rng(73), Workload(np.full(segments, interval))
-    outcome = simulate(work, EverySteps(1), failures_at_random(minutes, rng), save_seconds=5, restart_seconds=10)
+    outcome = simulate(work, SaveWhen(steps=1), failures_at_random(minutes, rng), save_seconds=5, restart_seconds=10)
     assert outcome.finished
     assert outcome.seconds == pytest.approx(segments * total_time([interval], 5, minutes, 10), rel=0.005)
 
@@ -69,7 +71,7 @@ def test_loss_per_crash_agrees_with_the_closed_form(law: Law):
     rng = np.random.default_rng(73)
     seconds = draw(law, 500_000, 5.0, rng)
     mean, variation = float(seconds.mean()), float(seconds.var() / seconds.mean() ** 2)
-    lost = simulate(Workload(seconds), EverySteps(10), failures_at_random(5000.0, rng)).lost_seconds.tolist()
+    lost = simulate(Workload(seconds), SaveWhen(steps=10), failures_at_random(5000.0, rng)).lost_seconds.tolist()
     assert errors_apart(lost, lost_per_crash(mean, variation, 10)) < 3
     if variation > 5:
         assert errors_apart(lost, lost_per_crash(mean, 0, 10)) > 3  # the variance is what makes the difference
@@ -85,7 +87,7 @@ def test_steps_have_the_mean_that_was_asked_for(law: Law):
 
 def test_a_run_without_failures():
     """Nothing is lost, and the time is that of the steps and the saves."""
-    outcome = simulate(Workload(np.full(10, 2.0)), EverySteps(4), recorded_failures([]), save_seconds=0.5)
+    outcome = simulate(Workload(np.full(10, 2.0)), SaveWhen(steps=4), recorded_failures([]), save_seconds=0.5)
     assert (outcome.finished, outcome.seconds, outcome.writes) == (True, 10 * 2 + 3 * 0.5, 4)
     assert [len(array) for array in (outcome.lost_steps, outcome.lost_seconds, outcome.repeated_effects)] == [0, 0, 0]
 
@@ -93,7 +95,7 @@ def test_a_run_without_failures():
 def test_one_failure_by_hand():
     """Steps of 2 s, a save of 1 s each 2 steps, a restart of 3 s; the failure comes 8 s after the start."""
     work = Workload(np.full(4, 2.0), effect_every=1)
-    outcome = simulate(work, EverySteps(2), recorded_failures([8.0]), save_seconds=1, restart_seconds=3)
+    outcome = simulate(work, SaveWhen(steps=2), recorded_failures([8.0]), save_seconds=1, restart_seconds=3)
     # 0-2-4 two steps, 4-5 save, 5-7 third step, 7-8 part of the fourth: the third is lost, with its effect.
     assert (outcome.lost_steps.tolist(), outcome.lost_seconds.tolist()) == ([1], [3.0])
     assert (outcome.repeated_effects.tolist(), outcome.repeated_calls.tolist()) == ([1], [1])
@@ -112,7 +114,7 @@ def test_one_failure_by_hand():
 )
 def test_what_is_lost_depends_on_the_phase(at: float, lost: int, effects: int, calls: int):
     """The same run, struck in different phases."""
-    outcome = simulate(Workload(np.full(4, 2.0)), EverySteps(2), recorded_failures([at]), save_seconds=1)
+    outcome = simulate(Workload(np.full(4, 2.0)), SaveWhen(steps=2), recorded_failures([at]), save_seconds=1)
     assert outcome.lost_steps.tolist() == [lost]
     assert outcome.repeated_effects.tolist() == [effects]
     assert outcome.repeated_calls.tolist() == [calls]
@@ -121,7 +123,7 @@ def test_what_is_lost_depends_on_the_phase(at: float, lost: int, effects: int, c
 def test_failures_in_steps_never_strike_in_a_save_or_a_restart():
     """Struck in the tools of the first step: 1.8 of its 2 seconds are lost, whatever a save takes."""
     failures = Failures(iter([0.75, 2.0]), "steps")
-    outcome = simulate(Workload(np.full(4, 2.0)), EverySteps(1), failures, save_seconds=10, restart_seconds=3)
+    outcome = simulate(Workload(np.full(4, 2.0)), SaveWhen(steps=1), failures, save_seconds=10, restart_seconds=3)
     assert outcome.lost_seconds.tolist() == pytest.approx([1.8, 0.0])
     assert outcome.ended_after.tolist() == pytest.approx([1.8, 3 + 2 * 12])
     assert outcome.seconds == pytest.approx(1.8 + 3 + 2 * 12 + 3 + 2 * 12)
@@ -130,7 +132,7 @@ def test_failures_in_steps_never_strike_in_a_save_or_a_restart():
 @pytest.mark.parametrize(("end", "crashes"), [(7.9, 1), (8.0, 0)])
 def test_a_failure_at_the_very_end_comes_too_late(end: float, crashes: int):
     """The last save is complete."""
-    assert len(simulate(Workload(np.full(4, 2.0)), AtEnd(), recorded_failures([end])).lost_steps) == crashes
+    assert len(simulate(Workload(np.full(4, 2.0)), SaveWhen(), recorded_failures([end])).lost_steps) == crashes
 
 
 @pytest.mark.parametrize(
@@ -139,7 +141,7 @@ def test_a_failure_at_the_very_end_comes_too_late(end: float, crashes: int):
         (lambda: Workload(np.array([])), "one step at least"),
         (lambda: Workload(np.array([1.0, 0.0])), "a time above 0"),
         (lambda: Workload(np.ones(3), effect_every=0), "effect_every must be at least 1"),
-        (lambda: simulate(Workload(np.ones(3)), AtEnd(), recorded_failures([]), -1.0), "no negative time"),
+        (lambda: simulate(Workload(np.ones(3)), SaveWhen(), recorded_failures([]), -1.0), "no negative time"),
     ],
 )
 def test_what_cannot_be_simulated_is_refused(wrong: Callable[[], object], said: str):
@@ -150,7 +152,7 @@ def test_what_cannot_be_simulated_is_refused(wrong: Callable[[], object], said: 
 
 def test_a_failure_in_a_restart_loses_nothing_more():
     """Only time: until then, and the restart that begins anew."""
-    outcome = simulate(Workload(np.full(2, 2.0)), EverySteps(1), recorded_failures([3.0, 4.0]), restart_seconds=5)
+    outcome = simulate(Workload(np.full(2, 2.0)), SaveWhen(steps=1), recorded_failures([3.0, 4.0]), restart_seconds=5)
     assert outcome.lost_steps.tolist() == [0, 0]
     assert outcome.lost_seconds.tolist() == [1.0, 0.0]
     assert outcome.seconds == 3 + 1 + 5 + 2
@@ -158,7 +160,9 @@ def test_a_failure_in_a_restart_loses_nothing_more():
 
 def test_saving_before_a_side_effect_saves_the_answer_and_not_the_effect():
     """Each second step has an effect. Struck after it, the answer is on the disk, and the effect is repeated."""
-    outcome = simulate(Workload(np.full(4, 2.0), effect_every=2), BeforeSideEffects(), recorded_failures([5.0]))
+    outcome = simulate(
+        Workload(np.full(4, 2.0), effect_every=2), SaveWhen(before_side_effects=True), recorded_failures([5.0])
+    )
     assert outcome.saved.tolist() == [False, False, True, False, False, False, True, True]
     assert (outcome.repeated_calls.tolist(), outcome.repeated_effects.tolist()) == ([0], [1])
 
@@ -166,7 +170,7 @@ def test_saving_before_a_side_effect_saves_the_answer_and_not_the_effect():
 def test_a_run_that_gets_nowhere_is_given_up():
     """It saves at the end only, and no process lives that long."""
     failures = recorded_failures([float(second) for second in range(1, 5000)])
-    outcome = simulate(Workload(np.ones(10)), AtEnd(), failures)
+    outcome = simulate(Workload(np.ones(10)), SaveWhen(), failures)
     assert (outcome.finished, len(outcome.lost_steps), outcome.seconds) == (False, PATIENCE, PATIENCE)
     assert outcome.writes == 1 + PATIENCE  # one at the start of each process, and none after
 
@@ -179,9 +183,9 @@ def written_bytes(outcome: Outcome) -> int:
 
 def test_bytes_of_full_saves_are_those_of_the_closed_form():
     """They grow with the square of the run's length."""
-    outcome = simulate(Workload(np.ones(200)), EverySteps(1), recorded_failures([]))
+    outcome = simulate(Workload(np.ones(200)), SaveWhen(steps=1), recorded_failures([]))
     assert written_bytes(outcome) == full_save_bytes(200, BYTES_PER_STEP)
-    once = simulate(Workload(np.ones(4)), EverySteps(2), recorded_failures([3.0]))
+    once = simulate(Workload(np.ones(4)), SaveWhen(steps=2), recorded_failures([3.0]))
     assert written_bytes(once) == (2 + 4 + 2) * BYTES_PER_STEP  # the second process writes what it has loaded
 
 
@@ -190,7 +194,7 @@ def test_a_seed_gives_the_same_run_again():
 
     def once() -> float:
         rng = np.random.default_rng(5)
-        return simulate(Workload(draw("pareto", 500, 5.0, rng)), EverySteps(3), failures_at_random(60, rng)).seconds
+        return simulate(Workload(draw("pareto", 500, 5.0, rng)), SaveWhen(steps=3), failures_at_random(60, rng)).seconds
 
     assert once() == once()
 
@@ -198,12 +202,12 @@ def test_a_seed_gives_the_same_run_again():
 @pytest.mark.parametrize(
     ("policy", "places"),
     [
-        (EverySteps(2), [3, 5]),
-        (EverySeconds(3.9), [3, 5]),
-        (EveryTokens(1000), [2, 5]),
-        (BeforeSideEffects(), [2, 5]),
+        (SaveWhen(steps=2), [3, 5]),
+        (SaveWhen(seconds=3.9), [3, 5]),
+        (SaveWhen(tokens=1000), [2, 5]),
+        (SaveWhen(before_side_effects=True), [2, 5]),
         (YoungDaly(32.0), [2, 5]),
-        (AtEnd(), [5]),
+        (SaveWhen(), [5]),
     ],
     ids=str,
 )
@@ -232,7 +236,7 @@ def test_the_adaptive_policy_with_a_wrong_guess(law: Law, save: float, between: 
     steps, all of the same length, nobody can come near it, and it is a seventh.
     """
     work = Workload(draw(law, 4000, 5.0, np.random.default_rng(73)))
-    overheads = {count: overhead(work, EverySteps(count), save, between) for count in COUNTS}
+    overheads = {count: overhead(work, SaveWhen(steps=count), save, between) for count in COUNTS}
     best = min(overheads, key=lambda count: overheads[count])
     limit = 1.15 if law == "constant" and best <= 2 else 1.1
     for wrong in (0.5, 2.0):
@@ -241,7 +245,7 @@ def test_the_adaptive_policy_with_a_wrong_guess(law: Law, save: float, between: 
 
 
 @dataclass(frozen=True)
-class BetweenSteps(EverySeconds):
+class BetweenSteps(SaveWhen):
     """Never between the model's answer and its tools: the rule that is studied in the literature."""
 
     def due(self, unsaved: Unsaved) -> bool:
@@ -266,8 +270,8 @@ def test_by_the_clock_is_better_than_by_steps_as_far_as_steps_differ(law: Law):
     """Equal for steps of one length; for others better by the ratio that theory gives; simulated failures agree."""
     rng = np.random.default_rng(73)
     sample, work = (Workload(np.minimum(draw(law, count, 5.0, rng), 600)) for count in (20_000, 400_000))
-    by_steps = best_of([EverySteps(count) for count in range(4, 30, 2)], sample)
-    by_clock = best_of([BetweenSteps(seconds) for seconds in range(20, 130, 10)], sample)
+    by_steps = best_of([SaveWhen(steps=count) for count in range(4, 30, 2)], sample)
+    by_clock = best_of([BetweenSteps(seconds=seconds) for seconds in range(20, 130, 10)], sample)
 
     def simulated(policy: Policy) -> float:
         outcome = simulate(work, policy, failures_at_random(1800.0, rng), save_seconds=1.0, restart_seconds=2.0)

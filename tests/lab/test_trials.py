@@ -13,20 +13,13 @@ from statistics import fmean, stdev
 import numpy as np
 import pytest
 
-from minagent import (
-    AtEnd,
-    BeforeSideEffects,
-    EverySeconds,
-    EverySteps,
-    Policy,
-    YoungDaly,
-    recover_checkpoint,
-    validate,
-)
+from minagent import SaveWhen, recover_checkpoint, validate
 from minagent.lab.ledger import Ledger
 from minagent.lab.simulate import Outcome, Workload, failures_at_random, simulate
 from minagent.lab.theory import executed_steps, lost_at_a_moment
 from minagent.lab.trials import CHECKPOINT, LEDGER, PATIENCE, SAVE_SECONDS, STEP_SECONDS, Life, crash_points, run_trial
+from minagent.lab.young_daly import YoungDaly
+from minagent.runner import Policy
 from tests.examined import Examined
 from tests.lab.failures import recorded_failures
 from tests.lab.test_child_process import interrupted
@@ -38,7 +31,7 @@ def test_real_crashes_agree_with_the_exact_expectation(every: int, examined: Exa
     rng = np.random.default_rng(73)
     end = SAVE_SECONDS + 37 * STEP_SECONDS + 36 // every * SAVE_SECONDS
     examined("crashes at drawn moments", 60)
-    lost = [run_trial(EverySteps(every), 37, [moment]).lost[0] for moment in rng.uniform(0, end, 60)]
+    lost = [run_trial(SaveWhen(steps=every), 37, [moment]).lost[0] for moment in rng.uniform(0, end, 60)]
     error = stdev(lost) / math.sqrt(len(lost))
     assert abs(fmean(lost) - lost_at_a_moment(37, every, STEP_SECONDS, SAVE_SECONDS)) < 3 * error
 
@@ -51,7 +44,7 @@ def test_real_runs_to_the_end_agree_with_the_closed_form(examined: Examined):
     for _ in range(40):
         # A life counts in steps; saves take no part in it. So the moment of death is put on the clock of the run.
         gaps = (life for life in iter(lambda: float(rng.exponential(-1 / math.log1p(-p))), None))
-        trial = run_trial(EverySteps(5), 20, (on_the_clock(life, every=5) for life in gaps))
+        trial = run_trial(SaveWhen(steps=5), 20, (on_the_clock(life, every=5) for life in gaps))
         assert trial.finished
         examined("crashes at drawn moments", trial.crashes)
         begun.append(20 + trial.crashes + sum(trial.lost))
@@ -65,13 +58,13 @@ def on_the_clock(steps: float, every: int) -> float:
 
 
 POLICIES: list[Policy] = [
-    EverySteps(1),
-    EverySteps(4),
-    EverySeconds(7.3),
-    BeforeSideEffects(),
-    EverySteps(3) | BeforeSideEffects(),
+    SaveWhen(steps=1),
+    SaveWhen(steps=4),
+    SaveWhen(seconds=7.3),
+    SaveWhen(before_side_effects=True),
+    SaveWhen(steps=3, before_side_effects=True),
     YoungDaly(40),
-    AtEnd(),
+    SaveWhen(),
 ]
 
 
@@ -101,7 +94,7 @@ def test_the_simulation_is_what_real_processes_do(policy: Policy, seed: int, exa
 def test_saving_before_side_effects_saves_paid_calls_and_no_repeats():
     """Killed at every point: as many repeats; a call is paid again in the new save, not in the tool and its save."""
     points, repeats, paid = {}, {}, {}
-    for policy in (EverySteps(1), EverySteps(1) | BeforeSideEffects()):
+    for policy in (SaveWhen(steps=1), SaveWhen(steps=1, before_side_effects=True)):
         moments = crash_points(policy, 4)
         runs = [run_trial(policy, 4, [moment, math.inf]) for moment in moments]
         assert all(run.finished and run.crashes == 1 for run in runs)
@@ -117,10 +110,10 @@ def test_saving_before_side_effects_saves_paid_calls_and_no_repeats():
 def test_a_policy_that_gets_nowhere_is_given_up():
     """It saves each ten steps, and no process lives that long: whatever it does is lost, again and again."""
     lives = iter(lambda: 9 * STEP_SECONDS, None)
-    trial = run_trial(EverySteps(10), 20, lives)
+    trial = run_trial(SaveWhen(steps=10), 20, lives)
     assert (trial.finished, trial.crashes, set(trial.lost)) == (False, PATIENCE, {8})
     assert trial.model_calls == PATIENCE * 9
-    assert run_trial(EverySteps(5), 20, lives).finished
+    assert run_trial(SaveWhen(steps=5), 20, lives).finished
 
 
 @pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
@@ -130,7 +123,7 @@ def test_killed_by_the_real_clock_at_any_moment(tmp_path: Path, examined: Examin
     every, steps = 3, 30
     for number in range(40):
         examined("crashes at drawn moments", 1)
-        life = Life(tmp_path / str(number), steps, 1, EverySteps(every), math.inf)
+        life = Life(tmp_path / str(number), steps, 1, SaveWhen(steps=every), math.inf)
         child = os.fork()
         if child == 0:
             life.live()
@@ -152,24 +145,24 @@ def test_killed_by_the_real_clock_at_any_moment(tmp_path: Path, examined: Examin
 
 def test_a_run_that_came_on_and_then_gets_nowhere_is_given_up():
     """Twenty crashes in a row without a step; the first of all had saved some."""
-    trial = run_trial(EverySteps(1), 20, itertools.chain([15.6], itertools.repeat(1.0)))
+    trial = run_trial(SaveWhen(steps=1), 20, itertools.chain([15.6], itertools.repeat(1.0)))
     assert (trial.finished, trial.crashes) == (False, 1 + PATIENCE)
 
 
 def test_an_error_in_a_trial_is_told():
     """Not a crash to be counted."""
     with pytest.raises(RuntimeError, match="ended with code 1; it says why on stderr"):
-        run_trial(EverySteps(2), 1, [math.inf], effect_every=0)
-    assert run_trial(EverySteps(2), 2, [math.inf]).finished
+        run_trial(SaveWhen(steps=2), 1, [math.inf], effect_every=0)
+    assert run_trial(SaveWhen(steps=2), 2, [math.inf]).finished
 
 
 def test_an_interrupt_takes_the_process_with_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     """It writes to a folder that goes. The next trial is told of its own process."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with pytest.raises(KeyboardInterrupt):
-        interrupted(lambda: run_trial(EverySteps(1), 3000, [math.inf]))
+        interrupted(lambda: run_trial(SaveWhen(steps=1), 3000, [math.inf]))
     assert list(tmp_path.iterdir()) == []
-    assert run_trial(EverySteps(1), 2, [math.inf]).finished
+    assert run_trial(SaveWhen(steps=1), 2, [math.inf]).finished
 
 
 def test_failures_at_random_do_not_end():

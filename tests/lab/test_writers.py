@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from minagent.errors import Conflict
 from minagent.lab.child_process import Child
 from minagent.lab.example import SESSION
 from minagent.lab.writers import STORES, Race, append_all, conflicts, race, record, start_writer
+from minagent.log import Conflict
 from tests.conftest import in_process_table
 
 WRITERS, COUNT = 8, 200

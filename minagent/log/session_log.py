@@ -1,0 +1,246 @@
+"""A session as an append-only log: what is new is appended; a checkpoint is a cache of what came before.
+
+    log = SessionLog.begin(FileStore("sessions"), session, model.cursor)
+    step_once(agent, session, model, steps, log)        # written down while it happens
+    ...
+    log = SessionLog.resume(FileStore("sessions"), "demo")
+    state = log.state                                   # a copy: session, model_cursor, steps, ...
+
+A step costs the same after 10,000 steps as after 10. The whole is written from time to time only: `compact_if_grown`
+does so when the log has grown as large again as the checkpoint before, so all that is ever written grows in proportion
+to the session.
+
+Source: chapters 7.3.6 and 7.3.8.
+"""
+
+import contextlib
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+from minagent.agent import Recorder, Step, new_id
+from minagent.document import check_cursor
+from minagent.errors import InvalidValue
+from minagent.log.doubt import Verdict, settled
+from minagent.log.errors import Conflict, LeaseLost, LogError
+from minagent.log.new_records import Draft, drafts_of_verdict, drafts_of_what_is_new
+from minagent.log.records import Record, State, apply, encode, encode_state, is_good
+from minagent.log.replay import ResumeReport, load
+from minagent.log.stores.base import KEPT, Store
+from minagent.messages import ToolCall, check_sequence, newest_exchange
+from minagent.models import Reply
+from minagent.session import Session
+from minagent.tools import ToolRegistry
+
+
+class SessionLog(Recorder):
+    """One session's log, as one writer sees it. `writer` is an id that no other process ever has; a new one if None."""
+
+    def __init__(self, store: Store, session_id: str, writer: str | None = None) -> None:
+        self.store = store
+        self.session_id = session_id
+        self.writer = writer or new_id()
+        self.report = ResumeReport(None, 0)
+        self._state: State | None = None
+        """What the log says; None if that has to be read from the store."""
+        self._unverified = True
+        """Whether others may have written what we have not compared with a session yet."""
+        self._leased = False
+        """Whether we have the lease, as far as we knew before we read again."""
+        self._grown = 0
+        """Bytes of records since the newest checkpoint."""
+        self._checkpoint_bytes = 0
+
+    @property
+    def state(self) -> State:
+        """What the log says now: a copy, for whoever wants to go on with it."""
+        return copy.deepcopy(self._current())
+
+    @property
+    def length(self) -> int:
+        """How many records it has, as far as we know."""
+        return self._current().length
+
+    @property
+    def lease(self) -> dict[str, Any] | None:
+        """Who may write (see `lease`), as far as we know; None if everybody may."""
+        return copy.copy(self._current().lease)
+
+    def _current(self) -> State:
+        if self._state is None:
+            self._state, self.report = load(self.store, self.session_id)
+            self._unverified, self._leased = True, self._leased or self._state.holder == self.writer
+            self._grown, self._checkpoint_bytes = self.report.replayed_bytes, self.report.checkpoint_bytes
+        return self._state
+
+    @classmethod
+    def begin(
+        cls,
+        store: Store,
+        session: Session,
+        model_cursor: int | None = None,
+        *,
+        steps: Sequence[Step] = (),
+        writer: str | None = None,
+        incarnation: str | None = None,
+    ) -> "SessionLog":
+        """Write the first record of a session. `incarnation` is an id that no other session ever had.
+
+        Raises:
+            InvalidValue, InvalidMessages: the session could not be read back; nothing was written.
+            Conflict: there is a session of this id already.
+        """
+        check_sequence(session.messages)
+        own, cursor = Session.restore(session.snapshot()), check_cursor(model_cursor)
+        there = store.read(session.id)
+        if there.lines:
+            raise Conflict(there.first, there.length)
+        log = cls(store, session.id, writer)
+        log._state = State(own, incarnation or new_id(), cursor, list(steps), length=there.length)
+        log.append(("state", log._state.to_body()))
+        return log
+
+    @classmethod
+    def resume(cls, store: Store, session_id: str, *, writer: str | None = None) -> "SessionLog":
+        """Take the newest checkpoint that is good, and replay the records after it.
+
+        Raises:
+            LogMissing: there is no session of this id.
+            LogDamaged: a record is damaged, or records are missing; the error says which, and where.
+            LogTooNew: a record is newer than this version of minagent.
+        """
+        log = cls(store, session_id, writer)
+        log._current()
+        return log
+
+    def refresh(self) -> None:
+        """Take in what other writers have appended."""
+        known = self._state
+        if known is None or self.store.read(self.session_id, known.length).length != known.length:
+            self._state = None
+            self._current()
+
+    def check_lease(self) -> None:
+        """Raise LeaseLost if another writer has the lease, or has had it since we had it, as far as we know."""
+        holder = self._current().holder
+        if holder != self.writer and (holder is not None or self._leased):
+            raise LeaseLost(holder)
+
+    def record(self, session: Session, model_cursor: int | None) -> None:
+        """Append what is new in `session`: its new messages, and its metadata if they are others; in one append.
+
+        Raises:
+            InvalidValue, InvalidMessages: what the log knows was changed, or something new could not be read back.
+            Conflict, LeaseLost: another writer was first, or has the lease of this session, or had it meanwhile.
+            OSError: the store refused. In each of these cases nothing was written.
+            AppendUnknown: perhaps it was; resume to find out.
+        """
+        if drafts := self._new_records(session, model_cursor):
+            self.append(*drafts)
+
+    def _new_records(self, session: Session, model_cursor: int | None) -> list[Draft]:
+        known = self._current().session
+        if self._unverified and session.messages[: len(known.messages)] != known.messages:
+            # 1. Our append had an unknown outcome. 2. Another writer took its turn, which ended as ours did, with
+            # "Done.", say. 3. We come back: to compare the newest message alone would not tell us.
+            raise InvalidValue("messages", "another writer has appended other messages: continue from `log.state`")
+        self._unverified = False
+        return drafts_of_what_is_new(known, session, model_cursor)
+
+    def record_intent(self, session: Session, model_cursor: int | None, call: int) -> str:
+        """Append what is new, and that the tool of a call (by its index in the model's message) is about to run.
+
+        Returns the key for the tool, made of the session's incarnation, the number of that message, and the index: no
+        other call ever has it. Raises as `record` does.
+        """
+        asker = len(session.messages) - len(newest_exchange(session.messages))
+        key = f"{self._current().incarnation}-{asker}-{call}"
+        self.append(*self._new_records(session, model_cursor), ("intent", {"call": call, "key": key}))
+        return key
+
+    def answered(self, session: Session, model_cursor: int | None, reply: Reply) -> None:
+        """Append a plain answer; one that calls tools is appended with the first intent. Raise as `record` does."""
+        if not reply.message.tool_calls:
+            self.record(session, model_cursor)
+
+    def run(self, tools: ToolRegistry, session: Session, cursor: int | None, index: int, call: ToolCall) -> str:
+        """Run a call, or find out what became of it; its result is appended with what comes next. May raise InDoubt."""
+        key = self._current().in_doubt.get(index)
+        if key is not None and (result := settled(tools, call, key)) is not None:
+            return result
+        if tools.effects((call,)) == ("read_only",):
+            self.record(session, cursor)
+            return tools.call(call)
+        return tools.call(call, self.record_intent(session, cursor, index))
+
+    def in_doubt(self) -> dict[int, str]:
+        """Return the calls of the newest message of which an intent is all that is known: index and key."""
+        return dict(self._current().in_doubt)
+
+    def resolve(self, key: str, verdict: Verdict) -> None:
+        """Append what somebody has found out about the call in doubt that has this key; continue from `state`.
+
+        After `Happened` its result is known; after `DidNotHappen` the call is open, and the next step runs it; after
+        `Unknown` it is not run, and the model is told that nobody knows. Raises as `record` does.
+        """
+        self.append(*drafts_of_verdict(self._current(), key, verdict))
+
+    def append(self, *drafts: Draft) -> None:
+        """Append records, in one append, unless another has the lease (or to take it over); raise as `record` does."""
+        if any(kind != "lease" for kind, _ in drafts):
+            self.check_lease()
+        state = self._current()
+        tip, lines = state.tip(), list[bytes]()
+        for kind, body in drafts:
+            record = Record(tip.length, kind, self.writer, body)
+            line, digest = encode(record, tip.chain)
+            apply(tip, record, digest)
+            lines.append(line)
+        # From here on the store knows better than this object, until the append has come to its end. An interrupt, or
+        # an append of unknown outcome, leaves it so: the next use reads the store.
+        self._state = None
+        try:
+            self.store.append(self.session_id, lines, state.length)
+        except (Conflict, OSError) as error:  # nothing was added
+            if isinstance(error, Conflict) and self._leased:
+                self.check_lease()  # reads again: others append nothing while we have the lease, so we had it too long
+            self._state = state
+            raise
+        state.take_in(tip)
+        self._grown += sum(map(len, lines))
+        self._state, self._leased = state, state.holder == self.writer
+
+    def checkpoint(self) -> None:
+        """Write the whole state, so that a resume need not replay what came before."""
+        state = self._current()
+        for number, document in self.store.checkpoints(self.session_id):
+            if not is_good(number, document):
+                # The store keeps the newest, and would keep this one rather than the good one before it. So it is
+                # made anew, from that one and the records; if we know as many.
+                with contextlib.suppress(LogError, InvalidValue):
+                    self._put_checkpoint(self.at(number))
+        self._grown, self._checkpoint_bytes = 0, self._put_checkpoint(state)
+
+    def _put_checkpoint(self, state: State) -> int:
+        document = encode_state(state, self.writer)
+        self.store.put_checkpoint(self.session_id, state.length, document)
+        return len(document)
+
+    def compact(self) -> None:
+        """Write a checkpoint, and remove the records before the oldest one that may still have to be loaded."""
+        self.checkpoint()
+        good = [number for number, document in self.store.checkpoints(self.session_id) if is_good(number, document)]
+        if len(good) >= KEPT:
+            self.store.truncate_before(self.session_id, good[-1])
+
+    def compact_if_grown(self) -> None:
+        """Compact if the records since the newest checkpoint are as large as it: so the sum grows with the session."""
+        self._current()
+        if self._grown >= self._checkpoint_bytes:
+            self.compact()
+
+    def at(self, number: int) -> State:
+        """Return the state before record `number`; raise LogDamaged if compaction has removed what that needs."""
+        if number > self._current().length:
+            raise InvalidValue("number", f"the log has {self._current().length} records")
+        return load(self.store, self.session_id, number)[0]

@@ -1,0 +1,1 @@
+"""Tests of the second floor: the log, its records and its stores."""
