@@ -12,6 +12,7 @@ After "tear" it dies by itself, when half of what it is about to write is in the
 reads an end of file, and leaves.
 """
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
@@ -133,5 +134,7 @@ class _AgentProcess:
 
 
 def main(folder: str, recording: str, example: str) -> None:
-    """Be the process."""
+    """Be the process. It works in its folder, so that the process table tells which one is whose."""
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    os.chdir(folder)
     _AgentProcess(Path(folder), cast(Recording, recording), EXAMPLES[cast(ExampleName, example)]).run()

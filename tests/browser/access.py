@@ -4,22 +4,25 @@ In JupyterLab's scrolling page axe-core takes most text for hidden, and does not
 computed here.
 """
 
-from axe_playwright_python.sync_playwright import Axe
+from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Page
 
 OURS = ".jp-OutputArea-output:has(.minagent)"
 """Every output with a view of ours in it."""
 
+SERIOUS = """async selector => {
+    const {violations} = await axe.run(selector, {resultTypes: ['violations']})
+    return violations.filter(({impact}) => ['serious', 'critical'].includes(impact))
+        .flatMap(({id, nodes}) => nodes.map(({html}) => `${id}: ${html}`))
+}"""
+
 
 def serious(page: Page) -> list[str]:
     """Return what axe-core finds serious or critical in our part of the page."""
-    found = Axe().run(page, context=OURS).response["violations"]
-    return [
-        f"{violation['id']}: {node['html']}"
-        for violation in found
-        if violation["impact"] in ("serious", "critical")
-        for node in violation["nodes"]
-    ]
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE_SCRIPT)
+    found: list[str] = page.evaluate(SERIOUS, OURS)
+    return found
 
 
 CONTRAST = """selector => {

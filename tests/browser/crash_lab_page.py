@@ -3,7 +3,9 @@
 import re
 from pathlib import Path
 
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Page, expect
+
+from minagent.lab.score import Score
 
 
 class CrashLabOnPage:
@@ -34,6 +36,23 @@ class CrashLabOnPage:
         return int(found[1])
 
 
+class WholeLabOnPage(CrashLabOnPage):
+    """The whole lab, worked by keyboard."""
+
+    def __init__(self, page: Page) -> None:
+        super().__init__(page.locator(".jp-OutputArea-output").filter(has=page.get_by_label("What happened")))
+
+    def press(self, label: str, said: str) -> None:
+        """Press Enter on a button, and wait until the status line says that it was done."""
+        self.button(label).press("Enter")
+        expect(self.status).to_contain_text(said)
+
+    def expect_score(self, expected: Score) -> None:
+        """Check that the page shows this score, measured and from theory."""
+        cells = [str(count) for count in vars(expected).values() for _ in range(2)]
+        expect(self.view.get_by_role("table").locator("td")).to_have_text(cells)
+
+
 def folder_of(pid: int) -> Path:
     """Return the folder in which a worker keeps its files, as the process table knows it."""
-    return Path(Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8").split("\0")[3])
+    return Path(f"/proc/{pid}/cwd").readlink()

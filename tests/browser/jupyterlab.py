@@ -1,4 +1,4 @@
-"""A JupyterLab on a copy of the notebooks, and a browser to look at it with."""
+"""JupyterLab, started by the README's own command on a copy of the notebooks, and a browser to look at it with."""
 
 import contextlib
 import json
@@ -11,14 +11,14 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 
 from tests.conftest import ROOT
 from tests.store_notebooks import NOTEBOOKS
 
-Theme = Literal["light", "dark"]
+PATIENCE = 180
+"""Seconds. No wait of these tests gives up sooner, however busy the machine is."""
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
@@ -41,27 +41,41 @@ def find_browser() -> str | None:
 @contextlib.contextmanager
 def browser() -> Iterator[Browser]:
     """Start a headless Chromium."""
+    expect.set_options(timeout=PATIENCE * 1000)
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=find_browser(), args=FLAGS)
+        chromium = playwright.chromium.launch(executable_path=find_browser(), args=FLAGS, timeout=PATIENCE * 1000)
         yield chromium
         chromium.close()
 
 
 @contextlib.contextmanager
-def jupyterlab(folder: Path, theme: Theme = "light") -> Iterator[str]:
-    """Serve a copy of the notebooks below `folder`, and yield the address."""
-    notebooks = shutil.copytree(NOTEBOOKS, folder / "notebooks")
-    with serve(["--allow-root", f"--ServerApp.root_dir={notebooks}"], folder, theme) as address:
-        yield address.rpartition("/lab")[0]
+def window(
+    chromium: Browser, *, height: int = 900, scale: float = 1, offline: bool = False
+) -> Iterator[BrowserContext]:
+    """Open a window, in which there are no pages yet; in the end they are closed with it."""
+    opened = chromium.new_context(
+        viewport={"width": 1280, "height": height}, device_scale_factor=scale, offline=offline
+    )
+    opened.set_default_timeout(PATIENCE * 1000)
+    yield opened
+    opened.close()
+
+
+def first_command() -> list[str]:
+    """Return what the README's first command gives to `jupyter lab`."""
+    command = re.search(r"uv run jupyter lab (.*)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert command
+    return command[1].split()
 
 
 @contextlib.contextmanager
-def serve(arguments: list[str], folder: Path, theme: Theme = "light") -> Iterator[str]:
-    """Run `jupyter lab` with these arguments, and yield the address that it prints.
+def jupyterlab(folder: Path) -> Iterator[str]:
+    """Run the README's first command in `folder`, on a copy of the notebooks, and yield the address that it prints.
 
     Its settings, and what its kernels write to temporary folders, are below `folder`.
     """
-    _write_settings(folder / "settings", theme)
+    shutil.copytree(NOTEBOOKS, folder / "repository" / "notebooks")
+    _write_settings(folder / "settings")
     (folder / "tmp").mkdir()
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -79,8 +93,8 @@ def serve(arguments: list[str], folder: Path, theme: Theme = "light") -> Iterato
     log = folder / "server.log"
     with log.open("wb") as out:
         server = subprocess.Popen(
-            [sys.executable, "-m", "jupyterlab", *arguments, *private],
-            cwd=ROOT,
+            [sys.executable, "-m", "jupyterlab", *first_command(), *private],
+            cwd=folder / "repository",
             env=environment,
             stdout=out,
             stderr=out,
@@ -88,46 +102,31 @@ def serve(arguments: list[str], folder: Path, theme: Theme = "light") -> Iterato
         try:
             yield _printed_address(server, log)
         finally:
-            _stop(server)
+            _stop(server, folder / "runtime")
 
 
-def _stop(server: subprocess.Popen[bytes]) -> None:
-    # Asked to stop, JupyterLab may wait for ever for a thread of its own (seen with Python 3.13).
+def _stop(server: subprocess.Popen[bytes], runtime: Path) -> None:
+    # Asked to stop, JupyterLab ends its kernels, and takes away the file of each. Then it may wait for ever for a
+    # thread of its own (seen with Python 3.13): it is killed when the kernels are gone.
     server.terminate()
-    try:
-        server.wait(timeout=15)
-    except subprocess.TimeoutExpired:
-        server.kill()
-        server.wait()
+    deadline = time.monotonic() + PATIENCE
+    while server.poll() is None and any(runtime.glob("kernel-*.json")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    server.kill()
+    server.wait()
 
 
-def _write_settings(folder: Path, theme: Theme) -> None:
-    settings = {**SETTINGS, "apputils-extension/themes": {"theme": f"JupyterLab {theme.capitalize()}"}}
-    for name, values in settings.items():
+def _write_settings(folder: Path) -> None:
+    for name, values in SETTINGS.items():
         path = folder / "@jupyterlab" / f"{name}.jupyterlab-settings"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(values), encoding="utf-8")
 
 
 def _printed_address(server: subprocess.Popen[bytes], log: Path) -> str:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline and server.poll() is None:
         if printed := re.search(r"http://127\.0\.0\.1:\d+/\S+", log.read_text(encoding="utf-8")):
             return printed[0]
-        time.sleep(0.1)
+        time.sleep(0.02)
     raise RuntimeError(f"JupyterLab did not start:\n{log.read_text(encoding='utf-8')}")
-
-
-def open_and_run(page: Page, address: str, notebook: str) -> None:
-    """Open a notebook, run all its cells, and wait until the last one has."""
-    page.goto(f"{address}/lab/tree/{notebook}?reset")
-    page.get_by_text("(ipykernel) | Idle").wait_for(timeout=60_000)
-    # The stored cells carry the numbers of their last run: without them, a number means that the cell has run now.
-    for menu, item in (("Edit", "Clear Outputs of All Cells"), ("Run", "Run All Cells")):
-        page.get_by_role("menuitem", name=menu, exact=True).click()
-        page.get_by_role("menuitem", name=item, exact=True).click()
-    page.wait_for_function(
-        """() => [...document.querySelectorAll('.jp-Notebook .jp-CodeCell .jp-InputArea-prompt')]
-                 .every(prompt => /\\[\\d+\\]/.test(prompt.textContent))""",
-        timeout=60_000,
-    )

@@ -7,29 +7,63 @@ from collections.abc import Iterator
 from typing import get_args
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
 from tests.browser.access import OURS, pale, serious
-from tests.browser.jupyterlab import Theme, jupyterlab, open_and_run
+from tests.browser.crash_lab_page import WholeLabOnPage
+from tests.browser.notebook_pages import NotebookPages, Theme, show_in
+from tests.examined import Examined
+
+NOTEBOOK = "live_demo.ipynb"
+
+PRESSED = [
+    ("Reset", "Reset: no process, an empty disk, an empty ledger."),
+    ("Step", "Now at step 0, about to ask the model."),
+    ("Step", "about to write down what the model wants."),
+    ("Step", "about to run the tool."),
+    ("Step", "about to take the result in."),
+    ("Crash", "Crashed by SIGKILL."),
+    ("Step", "NotNow: There is no process to step"),
+    ("Resume", "Resumed in a new process, from the log."),
+    ("It happened", "NotNow: Nothing is in doubt."),
+    ("Run", "Done: the process has ended by itself."),
+    ("Reset", "Reset: no process, an empty disk, an empty ledger."),
+    ("step 1: result", "Crash point: before step 1: result."),
+    ("Run to it", "Now at step 1, about to take the result in."),
+    ("Crash", "Crashed by SIGKILL."),
+    ("Resume", "nobody knows"),
+    ("It happened", "Recorded: "),
+    ("Run", "Done: the process has ended by itself."),
+]
+"""Buttons, in order, and what the status line says then."""
 
 
 @pytest.fixture(scope="module", params=get_args(Theme))
-def demo(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> Iterator[Page]:
+def theme(request: pytest.FixtureRequest, notebooks: NotebookPages) -> Iterator[None]:
+    """The theme of the live demo's page."""
+    page = notebooks.begun(NOTEBOOK)
+    show_in(page, request.param)
+    yield
+    show_in(page, "light")
+
+
+@pytest.fixture
+def demo(theme: None, page: Page) -> Page:
     """The live demo, run, in one theme."""
-    with jupyterlab(tmp_path_factory.mktemp("jupyterlab"), request.param) as address:
-        page = chromium.new_page(viewport={"width": 1280, "height": 900})
-        open_and_run(page, address, "live_demo.ipynb")
-        yield page
+    return page
 
 
-def test_nothing_serious_in_any_state(demo: Page):
+def test_nothing_serious_in_any_state(demo: Page, examined: Examined):
     """Before the start, running, killed, in doubt, finished, and with an error in the status line."""
-    view = demo.locator(OURS).filter(has=demo.get_by_label("What happened"))
-    for label in ("Reset", "Step", "Step", "Step", "Step", "Crash", "Step", "Resume", "It happened", "Run"):
-        view.get_by_role("button", name=label, exact=True).press("Enter")
-        demo.wait_for_timeout(150)
+    lab = WholeLabOnPage(demo)
+    for choice in ("nothing", "log", "errand"):
+        lab.button(choice).press("Enter")
+    for label, said in PRESSED:
+        lab.press(label, said)
         assert serious(demo) == [], label
         assert pale(demo) == [], label
+        examined("states of views looked at by axe and for contrast", 1)
+    examined("crashes by hand in JupyterLab", 1)
 
 
 def test_both_would_find_something(demo: Page):
@@ -48,10 +82,15 @@ def test_both_would_find_something(demo: Page):
 @pytest.mark.parametrize(("width", "what"), [(1024, "a projector"), (640, "a page at 200 %")])
 def test_nothing_is_cut_off(demo: Page, width: int, what: str):
     """Views wrap; nobody has to scroll sideways."""
+    before = demo.viewport_size
+    assert before
     demo.set_viewport_size({"width": width, "height": 700})
-    demo.wait_for_timeout(300)
+    demo.wait_for_function(
+        "width => document.querySelector('.jp-NotebookPanel').getBoundingClientRect().right <= width", arg=width
+    )
     too_wide = demo.evaluate(
         "selector => [...document.querySelectorAll(selector)].map(e => e.scrollWidth - e.clientWidth)", OURS
     )
+    demo.set_viewport_size(before)
     assert too_wide, what
     assert max(too_wide) <= 1, what

@@ -3,27 +3,16 @@
 import re
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from minagent.document import decode
 from minagent.lab.ledger import Ledger
 from minagent.lab.phases import CHECKPOINT, LEDGER
 from tests.browser.crash_lab_page import CrashLabOnPage, folder_of
-from tests.browser.jupyterlab import serve
-from tests.conftest import ROOT, in_process_table
+from tests.conftest import in_process_table
+from tests.examined import Examined
 
 NOTEBOOK = "7.3.5_run_crash_resume.ipynb"
-
-
-def test_the_readme_s_first_command_opens_the_start_notebook(tmp_path: Path, chromium: Browser):
-    """What it prints is the address of the notebook, for who has to open a browser by hand."""
-    command = re.search(r"uv run jupyter lab (.*)", (ROOT / "README.md").read_text(encoding="utf-8"))
-    assert command
-    with serve(command[1].split(), tmp_path) as address:
-        page = chromium.new_page()
-        page.goto(address)
-        heading = page.get_by_role("heading", name="7.3.0 Start here: agents that survive a crash")
-        expect(heading).to_be_visible(timeout=30_000)
 
 
 def disk_line(folder: Path) -> str:
@@ -32,7 +21,7 @@ def disk_line(folder: Path) -> str:
     return f"✓ session.json: {len(data)} bytes, good, {len(decode(data).session.messages)} messages"
 
 
-def test_step_crash_resume_by_hand(page: Page):
+def test_step_crash_resume_by_hand(page: Page, examined: Examined):
     """What the page shows is what the disk and the process table say, before the crash, after it, and at the end."""
     lab = CrashLabOnPage(page.locator(".jp-OutputArea-output").filter(has=page.locator(".minagent-lane")))
     lab.press("Reset", "Reset: no process, an empty disk")
@@ -48,6 +37,7 @@ def test_step_crash_resume_by_hand(page: Page):
     expect(lab.panel("Outside world")).to_contain_text("add → 5")
 
     lab.press("Crash", "Crashed by SIGKILL.")
+    examined("crashes by hand in JupyterLab", 1)
     expect(lab.panel("Process")).not_to_contain_text("pid")
     assert not in_process_table(killed)
     expect(lab.panel("Disk")).to_contain_text(disk_line(folder))
@@ -65,13 +55,14 @@ def test_step_crash_resume_by_hand(page: Page):
     assert shown == ["add → 5", "multiply → 20"]
 
 
-def test_the_variables_go_and_come_by_hand(page: Page):
+def test_the_variables_go_and_come_by_hand(page: Page, examined: Examined):
     """Crash takes the notebook's own names away: the next cell raises NameError. Resume brings them back."""
     buttons = page.get_by_role("button", name="Resume")
     view = page.locator(".jp-OutputArea-output").filter(has=buttons, has_not=page.locator(".minagent-lane"))
     cell = page.locator(".jp-CodeCell").filter(has_text=re.compile(r"^\s*(\[\d+\]:?)?\s*len\(session\.messages\)"))
     view.get_by_role("button", name="Crash").click()
     expect(view.get_by_role("status")).to_contain_text("session, model, steps gone from memory")
+    examined("crashes by hand in JupyterLab", 1)
     cell.locator(".cm-content").click()
     page.keyboard.press("Control+Enter")
     expect(cell.locator(".jp-OutputArea-output")).to_contain_text("name 'session' is not defined")

@@ -5,6 +5,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from minagent.lab.crash_replay import replay
 from minagent.lab.variants import VARIANTS
+from tests.examined import Examined
 
 NOTEBOOK = "7.3.6_nothing_twice.ipynb"
 
@@ -22,7 +23,7 @@ def test_every_control_has_a_name(view: Locator):
     expect(view.get_by_role("spinbutton", name="Crash at point", exact=True)).to_be_visible()
 
 
-def test_a_key_crashes_a_real_process(view: Locator, page: Page):
+def test_a_key_crashes_a_real_process(view: Locator, page: Page, examined: Examined):
     """The status line says which point is chosen, and then what the model behind the widget says."""
     view.get_by_role("button", name="one transaction").press("Enter")
     status = view.get_by_role("status")
@@ -32,3 +33,4 @@ def test_a_key_crashes_a_real_process(view: Locator, page: Page):
     expect(status).to_contain_text("Point 9: step 0, insert")
     view.get_by_role("button", name="Crash a real process").press("Enter")
     expect(status).to_have_text(replay("one transaction", 9))
+    examined("crashes by hand in JupyterLab", 1)

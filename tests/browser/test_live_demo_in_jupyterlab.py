@@ -2,6 +2,7 @@
 
 import random
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
 
@@ -13,9 +14,11 @@ from minagent.lab.disk import stored_files
 from minagent.lab.example import EXAMPLES, ExampleName
 from minagent.lab.ledger import Ledger
 from minagent.lab.phases import LEDGER, Phase, Recording
-from minagent.lab.score import Score, predicted
-from tests.browser.crash_lab_page import CrashLabOnPage, folder_of
+from minagent.lab.score import predicted
+from tests.browser.crash_lab_page import WholeLabOnPage, folder_of
+from tests.browser.notebook_pages import NotebookPages
 from tests.conftest import in_process_table
+from tests.examined import Examined
 
 NOTEBOOK = "live_demo.ipynb"
 
@@ -23,24 +26,17 @@ CRASHES = 40
 RNG = random.Random(7310)  # noqa: S311 - no secret
 
 
-class WholeLab(CrashLabOnPage):
-    """The whole lab, worked by keyboard."""
-
-    def press(self, label: str, said: str) -> None:
-        """Press Enter on a button, and wait until the status line says that it was done."""
-        self.button(label).press("Enter")
-        expect(self.status).to_contain_text(said)
-
-    def expect_score(self, expected: Score) -> None:
-        """Check that the page shows this score, measured and from theory."""
-        cells = [str(count) for count in vars(expected).values() for _ in range(2)]
-        expect(self.view.get_by_role("table").locator("td")).to_have_text(cells)
+@pytest.fixture
+def lab(page: Page) -> WholeLabOnPage:
+    """The lab on the page."""
+    return WholeLabOnPage(page)
 
 
 @pytest.fixture
-def lab(page: Page) -> WholeLab:
-    """The lab on the page."""
-    return WholeLab(page.locator(".jp-OutputArea-output").filter(has=page.get_by_label("What happened")))
+def doomed_page(page: Page, notebooks: NotebookPages) -> Iterator[Page]:
+    """The page, for a test that kills its kernel: its views are dead then, and who comes later needs a new one."""
+    yield page
+    notebooks.close(NOTEBOOK)
 
 
 def draw() -> list[tuple[Recording, ExampleName, int, Phase]]:
@@ -54,7 +50,7 @@ def draw() -> list[tuple[Recording, ExampleName, int, Phase]]:
     return cases
 
 
-def test_every_way_of_recording_does_what_theory_says_on_the_page(lab: WholeLab):
+def test_every_way_of_recording_does_what_theory_says_on_the_page(lab: WholeLabOnPage, examined: Examined):
     """Forty crash points: the score is that of theory, the panels are what disk, ledger and process table say."""
     deaths: dict[str, str] = {"Crash": "Crashed by SIGKILL", "Cut the power": "Power cut", "Crash in mid-write": "half"}
     for recording, example, step, phase in draw():
@@ -80,10 +76,12 @@ def test_every_way_of_recording_does_what_theory_says_on_the_page(lab: WholeLab)
             expect(lab.panel("Disk")).to_contain_text(str(file))
         effects = [re.compile(rf"^{effect['name']} ") for effect in Ledger(folder / LEDGER).effects()]
         expect(lab.panel("Outside world").get_by_role("listitem")).to_have_text(effects)
+        examined("crashes by hand in JupyterLab", 1)
 
 
-def test_the_kernel_itself_dies_and_the_cell_after_it_resumes(page: Page):
+def test_the_kernel_itself_dies_and_the_cell_after_it_resumes(doomed_page: Page, examined: Examined):
     """Three times in a row: the question, the kill, JupyterLab's dialog, and the state from the disk."""
+    page = doomed_page
     cells = page.locator(".jp-CodeCell")
     widget = cells.filter(has_text="OwnKernelView()")
     resume = cells.filter(has_text="from the disk:")
@@ -91,7 +89,7 @@ def test_the_kernel_itself_dies_and_the_cell_after_it_resumes(page: Page):
     def run(cell: Locator) -> None:
         cell.locator(".cm-content").click()
         page.keyboard.press("Control+Enter")
-        expect(cell.locator(".jp-InputArea-prompt")).to_have_text(re.compile(r"\[\d+\]:"), timeout=30_000)
+        expect(cell.locator(".jp-InputArea-prompt")).to_have_text(re.compile(r"\[\d+\]:"))
 
     for _ in range(3):
         run(widget)
@@ -99,8 +97,9 @@ def test_the_kernel_itself_dies_and_the_cell_after_it_resumes(page: Page):
         expect(widget.get_by_role("status")).to_contain_text("every variable is gone")
         widget.get_by_role("button", name="Yes, kill it").click()
         dialog = page.get_by_role("dialog").filter(has_text="appears to have died")
-        dialog.get_by_role("button", name="Ok").click(timeout=30_000)
-        page.get_by_text("(ipykernel) | Idle").wait_for(timeout=30_000)
+        dialog.get_by_role("button", name="Ok").click()
+        page.get_by_text("(ipykernel) | Idle").wait_for()
         run(resume)
         expect(resume.locator(".jp-OutputArea-output")).to_contain_text("from the disk: 4 messages")
         expect(resume.locator(".jp-OutputArea-output")).to_contain_text("再乘 4 得 20")
+        examined("crashes by hand in JupyterLab", 1)

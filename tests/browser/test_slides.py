@@ -9,9 +9,10 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import BrowserContext, Page
 
 from tests.conftest import ROOT
+from tests.examined import Examined
 from tests.notebook_rules import code_cells, printed, shows, source
 from tests.store_notebooks import NOTEBOOKS
 
@@ -19,9 +20,13 @@ DECKS = sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))
 
 SEEN = """() => {
     const slide = Reveal.getCurrentSlide()
-    return [slide.innerText, slide.scrollWidth - slide.clientWidth, slide.scrollHeight > slide.clientHeight]
+    return {
+        place: Reveal.getIndices(), isLast: Reveal.isLastSlide() && !Reveal.availableFragments().next,
+        text: slide.innerText, tooWide: slide.scrollWidth - slide.clientWidth,
+        tooTall: slide.scrollHeight > slide.clientHeight,
+    }
 }"""
-"""What is to be read on a slide, by how much it is too wide, and whether it is too tall."""
+"""Where the slide show stands, what is to be read there, by how much it is too wide, and whether it is too tall."""
 
 
 @pytest.fixture(scope="module")
@@ -56,24 +61,25 @@ class Deck:
 
     def walk(self, key: str) -> Iterator[str]:
         """Yield what can be seen, key by key, to the end."""
+        before = None
         while True:
-            text, wide, tall = self.page.evaluate(SEEN)
-            self.too_wide.append(wide)
-            self.too_tall.append(tall)
-            yield text
-            if self.page.evaluate("Reveal.isLastSlide() && !Reveal.availableFragments().next"):
+            seen = self.page.evaluate(SEEN)
+            assert seen["place"] != before
+            self.too_wide.append(seen["tooWide"])
+            self.too_tall.append(seen["tooTall"])
+            yield seen["text"]
+            if seen["isLast"]:
                 return
-            before = self.page.evaluate("Reveal.getIndices()")
+            before = seen["place"]
             self.page.keyboard.press(key)
-            assert self.page.evaluate("Reveal.getIndices()") != before
 
 
 @pytest.fixture
-def deck(request: pytest.FixtureRequest, chromium: Browser, folder: Path) -> Iterator[Deck]:
+def deck(request: pytest.FixtureRequest, offline: BrowserContext, folder: Path) -> Iterator[Deck]:
     """The deck of this name."""
-    context = chromium.new_context(offline=True, viewport={"width": 1280, "height": 720})
-    yield Deck(context.new_page(), folder / f"{request.param}.slides.html")
-    context.close()
+    page = offline.new_page()
+    yield Deck(page, folder / f"{request.param}.slides.html")
+    page.close()
 
 
 def one_line(text: str) -> str:
@@ -87,10 +93,11 @@ def one_line(text: str) -> str:
     indirect=["deck"],
     ids=DECKS,
 )
-def test_all_of_a_notebook_is_seen_slide_by_slide(deck: Deck, name: str, key: str):
+def test_all_of_a_notebook_is_seen_slide_by_slide(deck: Deck, name: str, key: str, examined: Examined):
     """Every heading, all code, all that it printed, and every picture; nothing is fetched, nothing complains."""
     notebook = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
     seen = [one_line(text) for text in deck.walk(key)]
+    examined("slides", len(seen))
     cells = code_cells(notebook)
     assert len(set(seen)) > len(cells) / 3
     lines = [line for cell in cells for line in (source(cell) + "\n" + printed(cell)).splitlines()]

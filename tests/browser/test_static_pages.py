@@ -5,22 +5,30 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbconvert import HTMLExporter
-from playwright.sync_api import Browser
+from playwright.sync_api import BrowserContext
 
+from tests.examined import Examined
 from tests.notebook_rules import printed, shows
 from tests.store_notebooks import NOTEBOOKS, all_notebooks
+
+
+@pytest.fixture(scope="module")
+def exporter() -> HTMLExporter:
+    """What makes the pages. It reads its templates once."""
+    return HTMLExporter()
 
 
 @pytest.mark.parametrize(
     "path", [path for path in all_notebooks() if path.parent == NOTEBOOKS], ids=lambda path: str(path.stem)
 )
-def test_the_exported_page_reads_completely_offline(chromium: Browser, tmp_path: Path, path: Path):
+def test_the_exported_page_reads_completely_offline(
+    offline: BrowserContext, exporter: HTMLExporter, tmp_path: Path, path: Path, examined: Examined
+):
     """What a reader without Jupyter sees, in a browser that reaches nobody."""
     notebook = nbformat.read(path, as_version=4)
     page_file = tmp_path / "page.html"
-    page_file.write_text(HTMLExporter().from_notebook_node(notebook)[0], encoding="utf-8")
-    context = chromium.new_context(offline=True)
-    page = context.new_page()
+    page_file.write_text(exporter.from_notebook_node(notebook)[0], encoding="utf-8")
+    page = offline.new_page()
     page.goto(page_file.as_uri(), wait_until="domcontentloaded")
     seen = " ".join(page.locator("body").inner_text().split())
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
@@ -30,4 +38,5 @@ def test_the_exported_page_reads_completely_offline(chromium: Browser, tmp_path:
                 assert " ".join(line.split()) in seen, line
     pictures = sum(shows(cell, "image/png") for cell in cells)
     assert page.locator("img[src^='data:image/png']").count() == pictures
-    context.close()
+    page.close()
+    examined("exported pages", 1)

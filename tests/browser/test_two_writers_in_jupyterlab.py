@@ -7,6 +7,7 @@ from minagent.lab.interleavings import Outcome, every_meeting
 from minagent.lab.request import Rule
 from minagent.lab.two_writers import RULES, in_words
 from tests.browser.access import pale, serious
+from tests.examined import Examined
 
 NOTEBOOK = "7.3.9_with_a_real_model.ipynb"
 
@@ -29,7 +30,7 @@ def bad_or_first(rule: Rule) -> Outcome:
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_two_processes_meet_as_the_reader_says(page: Page, view: Locator, rule: Rule):
+def test_two_processes_meet_as_the_reader_says(page: Page, view: Locator, rule: Rule, examined: Examined):
     """Each press is a move of a real process; in the end the status line says what went wrong, as the threads do."""
     status = view.get_by_role("status")
     press(view, "✓ last write wins" if rule == "last write wins" else rule)
@@ -45,6 +46,7 @@ def test_two_processes_meet_as_the_reader_says(page: Page, view: Locator, rule: 
         expect(view.get_by_label(f"Request {name}")).to_contain_text(f"{name} was told: {ending}.")
     assert serious(page) == []
     assert pale(page) == []
+    examined("states of views looked at by axe and for contrast", 1)
 
 
 def test_what_cannot_be_done_is_said(view: Locator):
