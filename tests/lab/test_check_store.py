@@ -206,7 +206,7 @@ class _DictStore:
 
 NAIVE = """\
 requirement  tried                                 times  verdict
-recoverable  logs, checkpoints, ids; not reopened    109  BROKEN: the list that read returns is the
+recoverable  logs, checkpoints, ids; not reopened     97  BROKEN: the list that read returns is the
                                                           reader's own
 idempotent   one log, many resumes; not reopened      19  kept
 atomic       bad and stale batches; not reopened      14  BROKEN: InvalidValue for the record b''
