@@ -93,6 +93,6 @@ def test_a_module_that_needs_a_package_of_the_notebooks_says_what_to_install(pyt
 
 def test_a_store_that_is_not_there_is_named_with_those_that_are(python: Path, tmp_path: Path):
     """Nothing that could be installed would bring it."""
-    done = run(python, "import minagent\nminagent.open_store('postgresql://host/name')", tmp_path)
+    done = run(python, "import minagent.log\nminagent.log.open_store('postgresql://host/name')", tmp_path)
     stores = "memory:, file:FOLDER or sqlite:FILE (there are no others)"
     assert done.stderr.endswith(f"InvalidValue: url: expected {stores}, found 'postgresql://host/name'\n")
