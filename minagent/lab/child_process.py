@@ -118,8 +118,8 @@ class _Launcher:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()], start_new_session=True
             )
-        weakref.finalize(self, _dismiss, self._socket, self._process)
         self._answers = self._socket.makefile("rb")
+        weakref.finalize(self, _dismiss, self._socket, self._answers, self._process)
         self._numbers = itertools.count()
         self._lock = threading.Lock()
 
@@ -142,8 +142,9 @@ class _Launcher:
         raise RuntimeError("the process that starts others is dead; it says why on stderr")
 
 
-def _dismiss(connection: socket.socket, process: subprocess.Popen[bytes]) -> None:
-    connection.shutdown(socket.SHUT_RDWR)
+def _dismiss(connection: socket.socket, answers: IO[bytes], process: subprocess.Popen[bytes]) -> None:
+    answers.close()
+    connection.close()
     process.wait()
 
 

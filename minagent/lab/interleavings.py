@@ -156,8 +156,8 @@ class Meeting:
             tuple(self._seen.get(name, ())) if request.next is not None else request.ending
             for name, request in self.requests.items()
         ]
-        made = {move for move, _ in self.moves}
-        return self.place.contents(), *requests, any("dies" in move for move in made), TIME_PASSES in made
+        may_not_come_again = frozenset(move for move, _ in self.moves if move not in self.requests)
+        return self.place.contents(), *requests, may_not_come_again
 
     def outcome(self) -> Outcome:
         """Return what came of it, once nobody goes on."""
@@ -210,7 +210,9 @@ def every_meeting(rule: Rule, *, deaths: bool = False, delays: bool = False) -> 
             while (state := met.state()) not in known and (moves := met.possible(deaths, delays)):
                 path.append((state, [(move, met.operation(move)) for move in moves]))
                 met.make(moves[0])
-            ends = known.setdefault(state, [replace(met.outcome(), moves=())])
+            if state not in known:
+                known[state] = [replace(met.outcome(), moves=())]
+            ends = known[state]
         while path:
             state, (first, *others) = path.pop()
             here = [*beginning, *(options[0][0] for _, options in path)]

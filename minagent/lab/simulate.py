@@ -31,8 +31,6 @@ Ints = npt.NDArray[np.int64]
 TOOL_SHARE = 0.2
 """The part of a step in which its tools run; in the rest, the model answers."""
 TOKENS_PER_STEP = 500
-BYTES_PER_STEP = 1500
-"""What a step adds to the session: two messages."""
 CHANGES: tuple[Effect, ...] = ("non_idempotent",)
 READS: tuple[Effect, ...] = ("read_only",)
 PATIENCE = 1000

@@ -173,10 +173,6 @@ class SessionLog(Recorder):
             return tools.call(call)
         return tools.call(call, self.record_intent(session, cursor, index))
 
-    def in_doubt(self) -> dict[int, str]:
-        """Return the calls of the newest message of which an intent is all that is known: index and key."""
-        return dict(self._current().in_doubt)
-
     def resolve(self, key: str, verdict: Verdict) -> None:
         """Append what somebody has found out about the call in doubt that has this key; continue from `state`.
 

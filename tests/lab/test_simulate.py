@@ -12,7 +12,6 @@ import pytest
 
 from minagent import SaveWhen, Unsaved
 from minagent.lab.simulate import (
-    BYTES_PER_STEP,
     LAWS,
     PATIENCE,
     Failures,
@@ -175,6 +174,10 @@ def test_a_run_that_gets_nowhere_is_given_up():
     outcome = simulate(Workload(np.ones(10)), SaveWhen(), failures)
     assert (outcome.finished, len(outcome.lost_steps), outcome.seconds) == (False, PATIENCE, PATIENCE)
     assert outcome.writes == 1 + PATIENCE  # one at the start of each process, and none after
+
+
+BYTES_PER_STEP = 1500
+"""What a step adds to the session: two messages."""
 
 
 def written_bytes(outcome: Outcome) -> int:

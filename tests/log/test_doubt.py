@@ -209,7 +209,7 @@ def test_a_person_resolves_it_and_the_run_goes_on(verdict: Any, ran: list[str], 
     world.crash_after("mail")
     log = world.resume()
     log.resolve("i1-2-0", verdict)
-    assert log.in_doubt() == world.resume().in_doubt() == {}
+    assert log.state.in_doubt == world.resume().state.in_doubt == {}
     world.happened.clear()
     state = run_with_log(world.agent, world.resume(), world.model)
     assert world.happened[: len(ran)] == ran
@@ -230,7 +230,7 @@ def test_a_verdict_that_fits_nothing_is_refused():
         with pytest.raises(InvalidValue, match="result: expected str"):
             log.resolve("i1-2-0", Happened(no_text))  # type: ignore[arg-type]
     assert world.happened == []
-    assert log.in_doubt() == {0: "i1-2-0"}
+    assert log.state.in_doubt == {0: "i1-2-0"}
 
 
 @pytest.mark.parametrize(
@@ -361,7 +361,7 @@ def test_an_interrupt_in_a_tool_keeps_what_has_come_to_its_end():
         step_once(world.agent, state.session, world.model, state.steps, log=log)
     assert [message.role for message in state.session.messages] == ["system", "user", "assistant", "tool"]
     assert (state.session, state.steps) == (log.state.session, log.state.steps)
-    assert (log.in_doubt(), world.model.cursor) == ({1: "i1-2-1"}, 1)
+    assert (log.state.in_doubt, world.model.cursor) == ({1: "i1-2-1"}, 1)
 
 
 @pytest.mark.parametrize("crashed", ["look", "mail"])
@@ -381,7 +381,7 @@ def test_the_next_question_after_a_crash_in_a_tool_works(crashed: str):
     assert texts[5:] == ["Never mind. What is the time?", "Done."]
     assert world.resume().state.session == state.session
     assert world.resume().state.steps == state.steps
-    assert log.in_doubt() == {}
+    assert log.state.in_doubt == {}
 
 
 def test_any_prefix_of_the_log_ends_in_the_same_transcript():

@@ -16,6 +16,7 @@ from minagent.lab.writers import append_all, conflicts, record, start_writer
 from minagent.log import AppendUnknown, Conflict, LogDamaged
 from minagent.log.stores.file import FileStore, _Open
 from tests.examined import Examined
+from tests.lab.test_faults import FAULTS
 
 OLD, NEW = [b'{"n":1}', b'{"n":2}'], [b'{"n":3}', '{"n":"四"}'.encode() * 40]
 
@@ -65,19 +66,8 @@ def seen(folder: Path) -> Seen:
     return records.first, records.lines, store.checkpoints("demo")
 
 
-FAULTS: list[tuple[Fault, int]] = [
-    ("kill", errno.EIO),
-    ("fail once", errno.EIO),
-    ("fail once", errno.ENOSPC),
-    ("fail always", errno.EIO),
-    ("fail always", errno.ENOSPC),
-    ("short once", errno.EIO),
-    ("short always", errno.EIO),
-]
-
-
 @pytest.mark.parametrize("operation", AFTER, ids=lambda operation: operation.__name__)
-@pytest.mark.parametrize(("fault", "error"), FAULTS)
+@pytest.mark.parametrize(("fault", "error"), [("kill", errno.EIO), *FAULTS])
 def test_struck_at_each_file_call(
     tmp_path: Path,
     operation: Callable[[Path, bytes], None],
