@@ -132,12 +132,13 @@ class _Launcher:
         with self._lock:
             number = next(self._numbers)
             line = json.dumps({"number": number, **order}).encode() + b"\n"
-            with contextlib.suppress(BrokenPipeError):
+            # It died before the order: a broken pipe, and no answer. With the order unread: a reset connection.
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                 socket.send_fds(self._socket, [line], files or [])
-            for said in self._answers:
-                answer: dict[str, Any] = json.loads(said)
-                if answer["number"] == number:
-                    return answer
+                for said in self._answers:
+                    answer: dict[str, Any] = json.loads(said)
+                    if answer["number"] == number:
+                        return answer
         _launcher.cache_clear()
         raise RuntimeError("the process that starts others is dead; it says why on stderr")
 

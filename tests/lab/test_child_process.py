@@ -109,10 +109,14 @@ def test_after_an_interrupt_the_next_answer_is_the_right_one(waiting: Callable[[
     assert (other.hear(), other.wait()) == (b'"b"', 0)
 
 
-def test_a_launcher_that_dies_is_told_and_followed_by_another():
+@pytest.mark.parametrize("unread", [b"", b"{}\n"], ids=["idle", "with an order unread"])
+def test_a_launcher_that_dies_is_told_and_followed_by_another(unread: bytes):
     """Whoever has killed it. Its children can still be killed."""
     child = repeater("a")
     launcher = child_process._launcher(os.getpid())
+    os.kill(launcher._process.pid, signal.SIGSTOP)
+    os.waitid(os.P_PID, launcher._process.pid, os.WSTOPPED)
+    launcher._socket.sendall(unread)
     launcher._process.kill()
     launcher._process.wait()
     with pytest.raises(RuntimeError, match="the process that starts others is dead"):
