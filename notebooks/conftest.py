@@ -1,6 +1,7 @@
-"""What nbval needs to know here: its patience, where kernels leave files, fonts, and solutions."""
+"""What nbval needs to know here: its patience, where files may be left, fonts, and solutions."""
 
 import os
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,12 @@ PATIENCE = 180.0
 # nbval ends a kernel by killing it, so that nothing in it can tidy up: what it left goes with this.
 _left_by_kernels = tempfile.TemporaryDirectory(prefix="minagent-", ignore_cleanup_errors=True)
 os.environ["TMPDIR"] = _left_by_kernels.name
+
+if sys.dont_write_bytecode:
+    # Containers are often set so. But then each of hundreds of processes compiles all that it
+    # imports, for seconds. So here compiled modules are kept for as long as the run lasts.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ["PYTHONPYCACHEPREFIX"] = str(Path(_left_by_kernels.name, "pycache"))
 
 # On its first import on a machine matplotlib builds its font cache, and says so on stderr if that
 # takes long: nbval would compare that line.

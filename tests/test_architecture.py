@@ -1,6 +1,7 @@
 """The rooms: imports point down, the core stands on the standard library, and everything stays small."""
 
 import ast
+import functools
 import statistics
 import subprocess
 import sys
@@ -81,6 +82,7 @@ def test_an_import_that_points_up_is_caught(name: str, source: str, wrong: list[
     assert wrong_imports(name, source) == wrong
 
 
+@functools.cache
 def graph() -> dict[str, set[str]]:
     """Return for each module those that it imports, by their names below minagent."""
     names = {name_of(path) for path in MODULES}

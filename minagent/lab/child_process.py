@@ -132,8 +132,7 @@ class _Launcher:
         with self._lock:
             number = next(self._numbers)
             line = json.dumps({"number": number, **order}).encode() + b"\n"
-            # It died before the order: a broken pipe, and no answer. With the order unread: a reset connection.
-            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # it died before, or with an order unread
                 socket.send_fds(self._socket, [line], files or [])
                 for said in self._answers:
                     answer: dict[str, Any] = json.loads(said)

@@ -72,7 +72,7 @@ def run_trial(policy: Policy, steps: int, lives: Iterable[float], effect_every: 
         folder, finished = Path(name), False
         ledger = Ledger(folder / LEDGER)
         states = [(0, 0)]
-        for ends_at in lives:
+        for ends_at in map(float, lives):  # for numpy's, each process would have to import numpy
             finished = finishes(Life(folder, steps, effect_every, policy, ends_at))
             if finished:
                 break

@@ -52,7 +52,7 @@ def begun(store: Store, example: Example = ERRAND, writer: str = "w1") -> Sessio
 
 def taken(log: SessionLog, example: Example = ERRAND, steps: int = 99) -> tuple[Session, FakeModel, list[Step]]:
     """Go on from what the log says, for so many steps at most, and record each of them."""
-    session, trace = copy.deepcopy(log.state.session), list(log.state.steps)
+    session, trace = log.state.session, list(log.state.steps)
     model = FakeModel(example.script)
     model.cursor = log.state.model_cursor
     while steps and not session.answered:
@@ -64,10 +64,15 @@ def taken(log: SessionLog, example: Example = ERRAND, steps: int = 99) -> tuple[
 
 def asked(log: SessionLog, question: str, answer: str) -> None:
     """Have one more turn."""
-    session = copy.deepcopy(log.state.session)
+    state = log.state
+    add_turn(state.session, question, answer)
+    log.record(state.session, state.model_cursor)
+
+
+def add_turn(session: Session, question: str, answer: str) -> None:
+    """Add a question and its answer to a session."""
     session.messages += [Message("user", question), Message("assistant", answer)]
     session.metadata["turns"] = session.metadata.get("turns", 1) + 1
-    log.record(session, log.state.model_cursor)
 
 
 def test_what_was_recorded_is_what_is_resumed(store: Store):
@@ -93,10 +98,10 @@ def test_a_run_resumed_at_every_step_ends_as_one_that_was_never_cut(store: Store
 def test_every_earlier_state_can_be_had(store: Store):
     """Before each record: as it was then."""
     log = begun(store)
-    states = [copy.deepcopy(log.state)]
+    states = [log.state]
     for steps in range(1, 5):
         taken(log, steps=1)
-        states.append(copy.deepcopy(log.state))
+        states.append(log.state)
         assert len(log.state.steps) == steps
     for state in states:
         assert log.at(state.length) == state
@@ -186,10 +191,12 @@ def test_checkpoints_at_doubling_sizes_grow_with_the_session(store: Store):
         original(session_id, number, document)
 
     store.put_checkpoint = counting  # type: ignore[method-assign]
+    session, cursor = log.state.session, log.state.model_cursor
     for number in range(300):
-        asked(log, f"question {number}" * 5, f"answer {number}" * 50)
+        add_turn(session, f"question {number}" * 5, f"answer {number}" * 50)
+        log.record(session, cursor)
         log.compact_if_grown()
-    size = len(repr(log.state.session))
+    size = len(repr(session))
     assert written < 3 * size
     assert SessionLog.resume(store, "demo", writer="w2").state == log.state
 
@@ -267,7 +274,7 @@ def test_a_history_that_was_changed_is_refused(store: Store):
 def test_messages_that_contradict_what_is_there_are_refused(store: Store):
     """An orphan result, and a question after an open call."""
     log = begun(store)
-    session = copy.deepcopy(log.state.session)
+    session = log.state.session
     session.messages.append(Message("tool", "5", tool_call_id="nobody"))
     with pytest.raises(InvalidMessages, match="orphan result 'nobody'"):
         log.record(session, 0)
@@ -281,12 +288,12 @@ def test_messages_that_contradict_what_is_there_are_refused(store: Store):
 def test_every_damage_of_a_log_file_is_seen_or_cut_away(tmp_path: Path, examined: Examined):
     """Every bit and every length, in a log of several turns: nothing wrong is ever replayed."""
     log = begun(FileStore(tmp_path))
-    states = [copy.deepcopy(log.state)]
+    states = [log.state]
     for steps in (1, 99):
         taken(log, steps=steps)
-        states.append(copy.deepcopy(log.state))
+        states.append(log.state)
     asked(log, "and the receipt?", "在邮件里。")
-    states.append(copy.deepcopy(log.state))
+    states.append(log.state)
     data = (tmp_path / LOG).read_bytes()
     header = data.index(b"\n") + 1
     examined("flipped bits", 8 * (len(data) - header))
@@ -416,7 +423,7 @@ def test_an_interrupt_after_the_append_does_not_write_it_twice(monkeypatch: pyte
     """The record is durable, and the call did not return: the log reads again, and finds it there."""
     store = MemoryStore()
     log = begun(store)
-    session = copy.deepcopy(log.state.session)
+    session = log.state.session
     session.messages.append(ERRAND.script[0])
     monkeypatch.setattr(State, "take_in", interrupt)
     with pytest.raises(KeyboardInterrupt):
@@ -475,7 +482,7 @@ def test_a_record_that_could_not_be_replayed_is_not_written(store: Store, entry:
 def test_a_message_that_could_not_be_read_back_is_not_recorded(store: Store, message: Message):
     """With its place; as a checkpoint of it could not be written, either."""
     log = begun(store)
-    session = copy.deepcopy(log.state.session)
+    session = log.state.session
     session.messages += [ERRAND.script[0], message] if message.role == "tool" else [message]
     with pytest.raises(InvalidValue, match=r"messages\[\d\]"):
         log.record(session, 1)
@@ -486,7 +493,7 @@ def test_a_message_that_could_not_be_read_back_is_not_recorded(store: Store, mes
 def test_a_cursor_that_is_none_is_refused(store: Store, cursor: Any):
     """A number, or None."""
     log = begun(store)
-    session = copy.deepcopy(log.state.session)
+    session = log.state.session
     session.messages.append(ERRAND.script[0])
     with pytest.raises(InvalidValue, match="model_cursor"):
         log.record(session, cursor)
@@ -496,7 +503,7 @@ def test_metadata_is_compared_by_type(store: Store):
     """1, True and 1.0 are equal in Python, and three things in JSON."""
     log = begun(store)
     for value in (1, True, 1.0, [1], [True]):
-        session = copy.deepcopy(log.state.session)
+        session = log.state.session
         session.metadata["a"] = value
         log.record(session, 0)
         assert repr(SessionLog.resume(store, "demo", writer="w2").state.session.metadata["a"]) == repr(value)
@@ -544,7 +551,7 @@ def test_beginning_takes_a_copy(store: Store):
 def test_arguments_as_deep_as_json_may_be_survive_a_checkpoint(store: Store):
     """A hundred lists in one another."""
     log = begun(store)
-    session = copy.deepcopy(log.state.session)
+    session = log.state.session
     session.messages.append(Message("assistant", "", (ToolCall("c1", "show", {"a": nested(99)}),)))
     log.record(session, 1)
     log.compact()
@@ -557,7 +564,7 @@ def test_arguments_keep_their_order():
     """A tool may take any names, and show them as they come."""
     store = MemoryStore()
     log = begun(store)
-    session = copy.deepcopy(log.state.session)
+    session = log.state.session
     session.messages.append(Message("assistant", "", (ToolCall("c1", "show", {"b": 1, "a": 2}),)))
     log.record(session, 1)
     (call,) = SessionLog.resume(store, "demo", writer="w2").state.session.messages[-1].tool_calls
@@ -567,7 +574,7 @@ def test_arguments_keep_their_order():
 def test_the_state_is_the_log_s_own():
     """Changing the session after it was recorded changes no state in the log."""
     log = begun(MemoryStore())
-    session = copy.deepcopy(log.state.session)
+    session = log.state.session
     session.metadata["a"] = [1]
     log.record(session, 0)
     session.metadata["a"].append(2)
