@@ -8,6 +8,7 @@
 It answers one request after the other. So two requests with one key never meet, as they could at Stripe.
 """
 
+import encodings.idna  # noqa: F401 - a connection looks for it; a child inherits it from the launcher, which imports this
 import http.client
 import json
 import os
@@ -25,8 +26,7 @@ from minagent.lab.payments import Answer, Payments, Request, Send
 HERE = "127.0.0.1"
 LEDGER = "payments.db"
 Result = TypeVar("Result")
-TIMEOUT = 120.0
-"""Seconds to wait for an answer."""
+TIMEOUT = 120.0  # seconds to wait for an answer
 
 
 def sender(port: int) -> Send:
@@ -104,6 +104,7 @@ class _Server(HTTPServer):
     def __init__(self, path: str) -> None:
         super().__init__((HERE, 0), _Handler)
         self.database = sqlite3.connect(path)
+        self.database.execute("PRAGMA synchronous = OFF")  # processes are killed here; nobody cuts the power
         self.payments = Payments(self.database)
         self.loses_next_answer = False
 
@@ -113,8 +114,7 @@ class _Server(HTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     server: _Server
-    timeout = TIMEOUT
-    """For a client that connects and then says nothing: the others wait behind him."""
+    timeout = TIMEOUT  # for a client that connects and then says nothing: the others wait behind it
 
     def do_GET(self) -> None:
         self._answer()
