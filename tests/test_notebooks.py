@@ -5,6 +5,7 @@ nbval itself runs beside these tests: pytest collects every cell of notebooks/ (
 
 import copy
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -176,37 +177,52 @@ def new_notebook(code: str) -> nbformat.NotebookNode:
     return notebook
 
 
-def nbval(folder: Path, notebook: nbformat.NotebookNode, expected: int) -> None:
-    """Let nbval run a notebook under the set's own options and conftest, and check its exit code."""
-    nbformat.write(notebook, folder / "x.ipynb")
-    shutil.copy(NOTEBOOKS / "conftest.py", folder)
-    options = ["-q", "-c", str(ROOT / "pyproject.toml"), "--rootdir", str(folder), "-p", "no:cacheprovider"]
-    command = [sys.executable, "-m", "pytest", *options, str(folder / "x.ipynb")]
-    done = subprocess.run(command, capture_output=True, check=False)
-    assert done.returncode == expected, done.stdout.decode()
-
-
-@pytest.mark.parametrize(("stored", "code"), [("2\n", 0), ("3\n", 1)])
-def test_nbval_fails_a_notebook_whose_stored_output_is_wrong(tmp_path: Path, stored: str, code: int):
-    """The same notebook passes with the right output and fails with a wrong one."""
-    notebook = new_notebook("print(1 + 1)")
-    run(notebook, tmp_path)
-    notebook.cells[0].outputs[0].text = stored
-    nbval(tmp_path, notebook, code)
-
-
-@pytest.mark.parametrize(("answer", "code"), [("x = 2", 0), ("x = 3", 1), ("x = y", 1)])
-def test_a_solution_that_is_wrong_fails_its_notebook(tmp_path: Path, answer: str, code: int):
-    """The exercise passes as it stands, not answered; then it is run once more with the solution."""
+def with_exercise(folder: Path) -> nbformat.NotebookNode:
+    """Return a notebook with an exercise, not solved, and its check."""
     notebook = new_notebook("x = None")
     notebook.cells.append(nbformat.v4.new_code_cell("print('✓ right' if x == 2 else '✗ not yet')"))
-    run(notebook, tmp_path)
+    run(notebook, folder)
     notebook.cells[1].metadata.tags = ["check:7.3.0-1"]
-    solutions = new_notebook(answer)
-    solutions.cells[0].metadata.tags = ["solution:7.3.0-1"]
-    (tmp_path / "solutions").mkdir()
-    nbformat.write(solutions, tmp_path / "solutions" / "x.ipynb")
-    nbval(tmp_path, notebook, code)
+    return notebook
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
+    """Let nbval run small notebooks under the set's own options and conftest; return for each how many cells fail."""
+    folder = tmp_path_factory.mktemp("notebooks")
+    right = new_notebook("print(1 + 1)")
+    run(right, folder)
+    wrong = copy.deepcopy(right)
+    wrong.cells[0].outputs[0].text = "3\n"
+    notebooks = {"right": right, "wrong": wrong}
+    (folder / "solutions").mkdir()
+    exercise = with_exercise(folder)
+    for name, answer in (("solved", "x = 2"), ("solved_wrongly", "x = 3"), ("solved_with_an_error", "x = y")):
+        solutions = new_notebook(answer)
+        solutions.cells[0].metadata.tags = ["solution:7.3.0-1"]
+        nbformat.write(solutions, folder / "solutions" / f"{name}.ipynb")
+        notebooks[name] = exercise
+    for name, notebook in notebooks.items():
+        nbformat.write(notebook, folder / f"{name}.ipynb")
+    shutil.copy(NOTEBOOKS / "conftest.py", folder)
+    options = ["-q", "-c", str(ROOT / "pyproject.toml"), "--rootdir", str(folder), "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", *options, *(str(folder / f"{name}.ipynb") for name in notebooks)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    failed = re.findall(r"^FAILED .*?(\w+)\.ipynb::", done.stdout, re.MULTILINE)
+    assert f"{len(failed)} failed, {11 - len(failed)} passed" in done.stdout, done.stdout
+    return {name: failed.count(name) for name in notebooks}
+
+
+@pytest.mark.parametrize(("name", "failures"), [("right", 0), ("wrong", 1)])
+def test_nbval_fails_a_notebook_whose_stored_output_is_wrong(judged: dict[str, int], name: str, failures: int):
+    """The same notebook passes with the right output and fails with a wrong one."""
+    assert judged[name] == failures
+
+
+@pytest.mark.parametrize(("name", "failures"), [("solved", 0), ("solved_wrongly", 1), ("solved_with_an_error", 1)])
+def test_a_solution_that_is_wrong_fails_its_notebook(judged: dict[str, int], name: str, failures: int):
+    """The exercise passes as it stands, not answered; then it is run once more with the solution."""
+    assert judged[name] == failures
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=name)
