@@ -1,8 +1,7 @@
-"""The order in which two workers share the tests: both are to end together, and a failure is to show at once.
+"""The order in which the workers share the tests: all are to end together, and a failure is to show at once.
 
-One worker begins with the browser tests, which share one JupyterLab and one browser. The other begins with what is
-quick, so that a mistake shows within seconds; then come the long modules, the longest first, and whoever is free takes
-the next.
+One worker begins with the tests that share one JupyterLab. The others begin with what is quick, so that a mistake shows
+within seconds; then come the long modules, the longest first, and whoever is free takes the next.
 """
 
 from collections import OrderedDict
@@ -10,37 +9,42 @@ from collections import OrderedDict
 from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
 
-BROWSER = "tests/browser"
+IN_JUPYTERLAB = "tests/browser, in JupyterLab"
 LONG = (
-    "notebooks/7.3.8_how_often.ipynb",
-    "tests/lab/test_simulate.py",
-    "tests/lab/test_check_store.py",
-    "notebooks/7.3.6_nothing_twice.ipynb",
-    "notebooks/7.3.9_with_a_real_model.ipynb",
-    "tests/test_checkpoint_properties.py",
-    "tests/test_code_quality.py",
-    "tests/lab/test_double_crashes.py",
-    "tests/lab/test_faults.py",
-    "tests/lab/test_interleavings.py",
+    "tests/lab/test_real_crashes.py",
+    "tests/browser/test_slides.py",
     "tests/log/test_log_machine.py",
+    "tests/lab/test_simulate.py",
+    "notebooks/7.3.8_how_often.ipynb",
+    "tests/lab/test_check_store.py",
+    "tests/lab/test_interleavings.py",
+    "tests/lab/test_double_crashes.py",
+    "tests/test_code_quality.py",
+    "tests/browser/test_static_pages.py",
     "tests/lab/test_trials.py",
     "tests/lab/test_matrix.py",
-    "tests/lab/test_real_crashes.py",
-    "notebooks/7.3.2_checkpoint.ipynb",
-    "notebooks/7.3.5_run_crash_resume.ipynb",
+    "tests/lab/test_faults.py",
+    "tests/log/test_log_faults.py",
+    "tests/test_checkpoint_properties.py",
+    "tests/test_notebooks.py",
     "tests/lab/test_score.py",
+    "notebooks/7.3.9_with_a_real_model.ipynb",
+    "tests/log/stores/test_file.py",
+    "tests/log/test_session_log.py",
+    "notebooks/7.3.6_nothing_twice.ipynb",
+    "notebooks/7.3.2_checkpoint.ipynb",
+    "tests/lab/test_explorer.py",
     "tests/lab/test_crash_lab_widget.py",
     "notebooks/7.3.7_checking_what_was_restored.ipynb",
-    "tests/log/test_log_faults.py",
-    "tests/log/stores/test_file.py",
     "tests/lab/test_crash_replay.py",
+    "notebooks/7.3.5_run_crash_resume.ipynb",
 )
 """What takes longest, the longest first, as `pytest --durations=0` has it."""
 
 
 def rank(scope: str) -> tuple[int, int]:
-    """Return a scope's place: the browser, then what is quick, then what is long, notebooks that are neither last."""
-    if scope == BROWSER:
+    """Return a scope's place: JupyterLab, then what is quick, then what is long, notebooks that are neither last."""
+    if scope == IN_JUPYTERLAB:
         return 0, 0
     if scope in LONG:
         return 2, LONG.index(scope)
@@ -53,8 +57,8 @@ class InOrder(LoadScopeScheduling):
     workqueue: OrderedDict[str, dict[str, bool]]
 
     def _split_scope(self, nodeid: str) -> str:
-        """Return what must not be shared between workers: a module, a notebook, or all browser tests together."""
-        return BROWSER if nodeid.startswith(BROWSER + "/") else str(super()._split_scope(nodeid))
+        """Return what must not be shared between workers: a module, a notebook, or all that is seen in JupyterLab."""
+        return IN_JUPYTERLAB if "_in_jupyterlab.py::" in nodeid else str(super()._split_scope(nodeid))
 
     def _assign_work_unit(self, node: WorkerController) -> None:
         """Give a worker the next module."""

@@ -84,7 +84,7 @@ def test_a_broken_workflow_is_refused(
 
 
 CHAPTER = "tests/test_chapter_listings.py::test_the_chapter_s_functions_run_on_our_classes"
-BROWSER = "tests/browser/test_access.py::test_that_looks_at_a_page"
+BROWSER = "tests/browser/test_access_in_jupyterlab.py::test_that_looks_at_a_page"
 STRACE = "tests/lab/test_faults.py::test_the_kernel_counts_as_many_file_calls_as_were_killed"
 TESTS = {CHAPTER, BROWSER, f"{STRACE}[a]", f"{STRACE}_twice", "tests/browsers.py::test"}
 

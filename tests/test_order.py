@@ -1,4 +1,4 @@
-"""Two workers: the browser first on one, what is quick first on the other, and then what is long."""
+"""JupyterLab first on one worker, what is quick first on the others, and then what is long."""
 
 from collections import OrderedDict
 from unittest.mock import Mock
@@ -6,7 +6,7 @@ from unittest.mock import Mock
 import pytest
 
 from tests.conftest import ROOT
-from tests.order import BROWSER, LONG, InOrder, rank
+from tests.order import IN_JUPYTERLAB, LONG, InOrder, rank
 
 
 @pytest.mark.parametrize("name", LONG)
@@ -25,7 +25,7 @@ def scheduler() -> InOrder:
 
 def test_units_are_given_out_in_order(scheduler: InOrder):
     """Whatever order xdist has found them in, and however many tests they have."""
-    scopes = ["notebooks/7.3.0_start_here.ipynb", LONG[1], "tests/test_tools.py", BROWSER, LONG[0]]
+    scopes = ["notebooks/7.3.0_start_here.ipynb", LONG[1], "tests/test_tools.py", IN_JUPYTERLAB, LONG[0]]
     scheduler.workqueue = OrderedDict((scope, {f"{scope}::test": False}) for scope in scopes)
     tests = [f"{scope}::test" for scope in scopes]
     given: list[int] = []
@@ -33,12 +33,12 @@ def test_units_are_given_out_in_order(scheduler: InOrder):
     scheduler.registered_collections[worker] = tests
     for _ in scopes:
         scheduler._assign_work_unit(worker)
-    assert [scopes[number] for number in given] == [BROWSER, "tests/test_tools.py", LONG[0], LONG[1], scopes[0]]
+    assert [scopes[number] for number in given] == [IN_JUPYTERLAB, "tests/test_tools.py", LONG[0], LONG[1], scopes[0]]
 
 
-def test_browser_tests_are_one_unit(scheduler: InOrder):
-    """They share one JupyterLab, and so one worker."""
-    split = {scheduler._split_scope(f"tests/browser/test_{name}.py::test_x[1]") for name in "ab"}
-    assert split == {BROWSER}
+def test_what_is_seen_in_jupyterlab_is_one_unit(scheduler: InOrder):
+    """It shares one JupyterLab, and so one worker."""
+    split = {scheduler._split_scope(f"tests/browser/test_{name}_in_jupyterlab.py::test_x[1]") for name in "ab"}
+    assert split == {IN_JUPYTERLAB}
     assert scheduler._split_scope("notebooks/x.ipynb::Cell 3") == "notebooks/x.ipynb"
-    assert rank(BROWSER) < rank("tests/test_tools.py") < rank(LONG[0])
+    assert rank(IN_JUPYTERLAB) < rank("tests/test_tools.py") < rank(LONG[0])

@@ -7,8 +7,10 @@ computed here.
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Page
 
-OURS = ".jp-OutputArea-output:has(.minagent)"
-"""Every output with a view of ours in it."""
+from tests.browser.jupyterlab_page import FRONT
+
+OURS = f"{FRONT} .jp-OutputArea-output:has(.minagent)"
+"""Every output with a view of ours in it, in the notebook in front."""
 
 SERIOUS = """async selector => {
     const {violations} = await axe.run(selector, {resultTypes: ['violations']})

@@ -1,31 +1,13 @@
-"""One browser and one JupyterLab for all tests of this folder, and the notebook that a module looks at."""
+"""A browser for the tests of this folder, one JupyterLab, and the notebook that a module looks at."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Locator
 
 from tests.browser.jupyterlab import browser, find_browser, jupyterlab, window
-from tests.browser.notebook_pages import NotebookPages
+from tests.browser.notebooks import Notebooks
 from tests.examined import Examined
-
-HERE = Path(__file__).parent
-
-
-def needed(item: pytest.Item) -> str | None:
-    """Return the notebook that a test of this folder needs, run: NOTEBOOK of its module."""
-    if item.path.parent == HERE and isinstance(item, pytest.Function):
-        return getattr(item.module, "NOTEBOOK", None)
-    return None
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put first what needs no notebook: meanwhile the notebooks run."""
-    places = [place for place, item in enumerate(items) if item.path.parent == HERE]
-    ordered = sorted((items[place] for place in places), key=lambda item: needed(item) is not None)
-    for place, item in zip(places, ordered, strict=True):
-        items[place] = item
 
 
 @pytest.fixture(scope="session")
@@ -45,32 +27,25 @@ def offline(chromium: Browser) -> Iterator[BrowserContext]:
 
 
 @pytest.fixture(scope="session")
-def address(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """What the README's first command prints."""
-    with jupyterlab(tmp_path_factory.mktemp("jupyterlab")) as printed:
-        yield printed
-
-
-@pytest.fixture(scope="session")
-def notebooks(chromium: Browser, address: str) -> Iterator[NotebookPages]:
-    """The pages of the notebooks."""
-    with window(chromium) as opened:
-        yield NotebookPages(opened, address)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _begun(request: pytest.FixtureRequest) -> None:
-    """Begin with all notebooks that the chosen tests need: they run side by side, and while other tests go on."""
-    chosen = {notebook for item in request.session.items if (notebook := needed(item))}
-    if chosen:
-        request.getfixturevalue("notebooks").begin(*sorted(chosen))
+def notebooks(
+    request: pytest.FixtureRequest, chromium: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Notebooks]:
+    """The notebooks in JupyterLab. All that the chosen tests look at begin at once, and run side by side."""
+    chosen = [item for item in request.session.items if isinstance(item, pytest.Function)]
+    needed = {item.module.NOTEBOOK for item in chosen if "notebook" in item.fixturenames}
+    with jupyterlab(tmp_path_factory.mktemp("jupyterlab")) as address, window(chromium) as opened:
+        notebooks = Notebooks(opened, address)
+        notebooks.begin(*needed)
+        yield notebooks
 
 
 @pytest.fixture
-def page(request: pytest.FixtureRequest, notebooks: NotebookPages, examined: Examined) -> Page:
-    """The page of the notebook NOTEBOOK of the module, all its cells run. The tests of a run share it."""
-    notebook = request.module.NOTEBOOK
-    if notebook not in notebooks.cells_run:
-        notebooks.finished(notebook)
-        examined("notebook cells run in JupyterLab", notebooks.cells_run[notebook])
-    return notebooks.finished(notebook)
+def notebook(request: pytest.FixtureRequest, notebooks: Notebooks, examined: Examined) -> Locator:
+    """The notebook NOTEBOOK of the module, all its cells run, in front. The tests of a run share it."""
+    name = request.module.NOTEBOOK
+    page = notebooks.page_of(name)
+    cells = page.finish(name)
+    if name not in notebooks.have_run:
+        notebooks.have_run.add(name)
+        examined("notebook cells run in JupyterLab", cells)
+    return page.front

@@ -3,17 +3,22 @@
 import re
 from pathlib import Path
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, expect
 
 from minagent.lab.score import Score
 
+IS_SAID = """([views, said]) =>
+    [...document.querySelectorAll(views + ' [role=status]')].some(line => line.textContent.includes(said))"""
+
 
 class CrashLabOnPage:
-    """Its buttons, its status line, and its panels."""
+    """Its buttons, its status line, and its panels; `mark` is a selector of something that it alone has in it."""
 
-    def __init__(self, view: Locator) -> None:
-        self.view = view
-        self.status = view.get_by_role("status")
+    def __init__(self, notebook: Locator, mark: str = ".minagent-lane") -> None:
+        self._page = notebook.page
+        self._selector = f".jp-OutputArea-output:has({mark})"
+        self.view = notebook.locator(self._selector)
+        self.status = self.view.get_by_role("status")
 
     def panel(self, name: str) -> Locator:
         """Return one of the three panels."""
@@ -26,6 +31,11 @@ class CrashLabOnPage:
     def press(self, label: str, said: str) -> None:
         """Press a button, and wait until the status line says that it was done."""
         self.button(label).click()
+        self._expect(said)
+
+    def _expect(self, said: str) -> None:
+        # What follows would do alone, but it looks again after a second only, and this is done hundreds of times.
+        self._page.wait_for_function(IS_SAID, arg=[self._selector, said], polling=20)
         expect(self.status).to_contain_text(said)
 
     def pid(self) -> int:
@@ -39,13 +49,13 @@ class CrashLabOnPage:
 class WholeLabOnPage(CrashLabOnPage):
     """The whole lab, worked by keyboard."""
 
-    def __init__(self, page: Page) -> None:
-        super().__init__(page.locator(".jp-OutputArea-output").filter(has=page.get_by_label("What happened")))
+    def __init__(self, notebook: Locator) -> None:
+        super().__init__(notebook, "[aria-label='What happened']")
 
     def press(self, label: str, said: str) -> None:
         """Press Enter on a button, and wait until the status line says that it was done."""
         self.button(label).press("Enter")
-        expect(self.status).to_contain_text(said)
+        self._expect(said)
 
     def expect_score(self, expected: Score) -> None:
         """Check that the page shows this score, measured and from theory."""

@@ -14,7 +14,7 @@ from typing import get_args
 from playwright.sync_api import Locator, Page
 
 from tests.browser.jupyterlab import browser, jupyterlab, window
-from tests.browser.notebook_pages import NotebookPages, Theme, show_in
+from tests.browser.jupyterlab_page import JupyterLabPage, Theme, alone
 from tests.store_notebooks import NOTEBOOKS
 
 CLICKS = {
@@ -52,16 +52,17 @@ def main(folder: Path) -> None:
         browser() as chromium,
         window(chromium, scale=1.5) as opened,
     ):
-        notebooks = NotebookPages(opened, address)
         for path in sorted(NOTEBOOKS.glob("*.ipynb")):
-            page = notebooks.finished(path.name)
-            view = page.locator(".jp-OutputArea-output").filter(has=page.locator(".minagent-lane"))
+            lab = JupyterLabPage(opened.new_page(), alone(address, path.name))
+            lab.begin_to_run(path.name)
+            lab.finish(path.name)
+            view = lab.front.locator(".jp-OutputArea-output:has(.minagent-lane)")
             if view.count():
                 crash(view, path.stem)
             for theme in get_args(Theme):
-                show_in(page, theme)
-                picture(page, view, folder / f"{path.stem}_{theme}.png")
-            notebooks.close(path.name)
+                lab.show_in(theme)
+                picture(lab.page, view, folder / f"{path.stem}_{theme}.png")
+            lab.page.close()
 
 
 if __name__ == "__main__":

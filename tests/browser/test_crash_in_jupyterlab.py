@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, expect
 
 from minagent.document import decode
 from minagent.lab.ledger import Ledger
@@ -21,9 +21,9 @@ def disk_line(folder: Path) -> str:
     return f"✓ session.json: {len(data)} bytes, good, {len(decode(data).session.messages)} messages"
 
 
-def test_step_crash_resume_by_hand(page: Page, examined: Examined):
+def test_step_crash_resume_by_hand(notebook: Locator, examined: Examined):
     """What the page shows is what the disk and the process table say, before the crash, after it, and at the end."""
-    lab = CrashLabOnPage(page.locator(".jp-OutputArea-output").filter(has=page.locator(".minagent-lane")))
+    lab = CrashLabOnPage(notebook)
     lab.press("Reset", "Reset: no process, an empty disk")
     expect(lab.panel("Disk")).to_contain_text("empty")
     lab.press("Step", "Now at step 0, about to ask the model.")
@@ -55,11 +55,12 @@ def test_step_crash_resume_by_hand(page: Page, examined: Examined):
     assert shown == ["add → 5", "multiply → 20"]
 
 
-def test_the_variables_go_and_come_by_hand(page: Page, examined: Examined):
+def test_the_variables_go_and_come_by_hand(notebook: Locator, examined: Examined):
     """Crash takes the notebook's own names away: the next cell raises NameError. Resume brings them back."""
+    page = notebook.page
     buttons = page.get_by_role("button", name="Resume")
-    view = page.locator(".jp-OutputArea-output").filter(has=buttons, has_not=page.locator(".minagent-lane"))
-    cell = page.locator(".jp-CodeCell").filter(has_text=re.compile(r"^\s*(\[\d+\]:?)?\s*len\(session\.messages\)"))
+    view = notebook.locator(".jp-OutputArea-output").filter(has=buttons, has_not=page.locator(".minagent-lane"))
+    cell = notebook.locator(".jp-CodeCell").filter(has_text=re.compile(r"^\s*(\[\d+\]:?)?\s*len\(session\.messages\)"))
     view.get_by_role("button", name="Crash").click()
     expect(view.get_by_role("status")).to_contain_text("session, model, steps gone from memory")
     examined("crashes by hand in JupyterLab", 1)

@@ -1,7 +1,7 @@
 """A reader opens 7.3.6 in JupyterLab, runs it, picks a crash point and has a real process killed there, by keyboard."""
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, expect
 
 from minagent.lab.crash_replay import replay
 from minagent.lab.variants import VARIANTS
@@ -11,9 +11,10 @@ NOTEBOOK = "7.3.6_nothing_twice.ipynb"
 
 
 @pytest.fixture
-def view(page: Page) -> Locator:
+def view(notebook: Locator) -> Locator:
     """The widget on the page."""
-    return page.locator(".jp-OutputArea-output").filter(has=page.get_by_role("button", name="Crash a real process"))
+    button = notebook.page.get_by_role("button", name="Crash a real process")
+    return notebook.locator(".jp-OutputArea-output").filter(has=button)
 
 
 def test_every_control_has_a_name(view: Locator):
@@ -23,13 +24,13 @@ def test_every_control_has_a_name(view: Locator):
     expect(view.get_by_role("spinbutton", name="Crash at point", exact=True)).to_be_visible()
 
 
-def test_a_key_crashes_a_real_process(view: Locator, page: Page, examined: Examined):
+def test_a_key_crashes_a_real_process(view: Locator, examined: Examined):
     """The status line says which point is chosen, and then what the model behind the widget says."""
     view.get_by_role("button", name="one transaction").press("Enter")
     status = view.get_by_role("status")
     expect(status).to_contain_text("Point 10: step 0, commit")
     view.get_by_role("spinbutton", name="Crash at point").focus()
-    page.keyboard.press("ArrowDown")
+    view.page.keyboard.press("ArrowDown")
     expect(status).to_contain_text("Point 9: step 0, insert")
     view.get_by_role("button", name="Crash a real process").press("Enter")
     expect(status).to_have_text(replay("one transaction", 9))

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, expect
 
 from minagent.lab.explorer import POLICY_NAMES, Choice, explore
 from minagent.lab.explorer_widget import BETWEEN_FAILURES, SAVE_COSTS
@@ -13,9 +13,10 @@ NOTEBOOK = "7.3.8_how_often.ipynb"
 
 
 @pytest.fixture
-def view(page: Page) -> Locator:
+def view(notebook: Locator) -> Locator:
     """The explorer on the page."""
-    return page.locator(".jp-OutputArea-output").filter(has=page.get_by_role("button", name="Young/Daly"))
+    button = notebook.page.get_by_role("button", name="Young/Daly")
+    return notebook.locator(".jp-OutputArea-output").filter(has=button)
 
 
 def test_every_control_has_a_name(view: Locator):
@@ -31,18 +32,19 @@ def test_every_control_has_a_name(view: Locator):
         expect(view.get_by_role("spinbutton", name=name, exact=True)).to_be_visible()
 
 
-def test_a_key_redraws_picture_and_sentence(view: Locator, page: Page):
+def test_a_key_redraws_picture_and_sentence(view: Locator):
     """Tab goes from button to button, Enter or Space chooses; the sentence is the model's, and the picture's words."""
+    keyboard = view.page.keyboard
     view.get_by_role("button", name="every N steps").focus()
-    page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
+    keyboard.press("Tab")
+    keyboard.press("Enter")
     timed = Choice("every N x 5 seconds", 5, between_failures=60.0)
     expect(view.get_by_role("status")).to_have_text(explore(timed).sentence)
     view.get_by_role("spinbutton", name="N", exact=True).focus()
-    page.keyboard.press("ArrowUp")
+    keyboard.press("ArrowUp")
     expect(view.get_by_role("status")).to_have_text(explore(replace(timed, interval=6)).sentence)
     view.get_by_role("button", name="10 minutes").focus()
-    page.keyboard.press("Space")
+    keyboard.press("Space")
     sentence = explore(replace(timed, interval=6, between_failures=600.0)).sentence
     expect(view.get_by_role("status")).to_have_text(sentence)
     expect(view.get_by_role("img", name=sentence)).to_be_visible()

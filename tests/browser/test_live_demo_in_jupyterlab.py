@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, expect
 
 from minagent.lab.crashlab import CrashLab
 from minagent.lab.disk import stored_files
@@ -16,7 +16,8 @@ from minagent.lab.ledger import Ledger
 from minagent.lab.phases import LEDGER, Phase, Recording
 from minagent.lab.score import predicted
 from tests.browser.crash_lab_page import WholeLabOnPage, folder_of
-from tests.browser.notebook_pages import NotebookPages
+from tests.browser.jupyterlab_page import JupyterLabPage
+from tests.browser.notebooks import Notebooks
 from tests.conftest import in_process_table
 from tests.examined import Examined
 
@@ -27,16 +28,16 @@ RNG = random.Random(7310)  # noqa: S311 - no secret
 
 
 @pytest.fixture
-def lab(page: Page) -> WholeLabOnPage:
+def lab(notebook: Locator) -> WholeLabOnPage:
     """The lab on the page."""
-    return WholeLabOnPage(page)
+    return WholeLabOnPage(notebook)
 
 
 @pytest.fixture
-def doomed_page(page: Page, notebooks: NotebookPages) -> Iterator[Page]:
+def doomed(notebook: Locator, notebooks: Notebooks) -> Iterator[JupyterLabPage]:
     """The page, for a test that kills its kernel: its views are dead then, and who comes later needs a new one."""
-    yield page
-    notebooks.close(NOTEBOOK)
+    yield notebooks.page_of(NOTEBOOK)
+    notebooks.close()
 
 
 def draw() -> list[tuple[Recording, ExampleName, int, Phase]]:
@@ -79,10 +80,10 @@ def test_every_way_of_recording_does_what_theory_says_on_the_page(lab: WholeLabO
         examined("crashes by hand in JupyterLab", 1)
 
 
-def test_the_kernel_itself_dies_and_the_cell_after_it_resumes(doomed_page: Page, examined: Examined):
+def test_the_kernel_itself_dies_and_the_cell_after_it_resumes(doomed: JupyterLabPage, examined: Examined):
     """Three times in a row: the question, the kill, JupyterLab's dialog, and the state from the disk."""
-    page = doomed_page
-    cells = page.locator(".jp-CodeCell")
+    page = doomed.page
+    cells = doomed.front.locator(".jp-CodeCell")
     widget = cells.filter(has_text="OwnKernelView()")
     resume = cells.filter(has_text="from the disk:")
 
@@ -98,7 +99,7 @@ def test_the_kernel_itself_dies_and_the_cell_after_it_resumes(doomed_page: Page,
         widget.get_by_role("button", name="Yes, kill it").click()
         dialog = page.get_by_role("dialog").filter(has_text="appears to have died")
         dialog.get_by_role("button", name="Ok").click()
-        page.get_by_text("(ipykernel) | Idle").wait_for()
+        doomed.wait_for_kernel()
         run(resume)
         expect(resume.locator(".jp-OutputArea-output")).to_contain_text("from the disk: 4 messages")
         expect(resume.locator(".jp-OutputArea-output")).to_contain_text("再乘 4 得 20")

@@ -1,7 +1,7 @@
 """A reader opens 7.3.9 in JupyterLab, runs it, and has two real processes meet, by keyboard alone."""
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, expect
 
 from minagent.lab.interleavings import Outcome, every_meeting
 from minagent.lab.request import Rule
@@ -13,9 +13,10 @@ NOTEBOOK = "7.3.9_with_a_real_model.ipynb"
 
 
 @pytest.fixture
-def view(page: Page) -> Locator:
+def view(notebook: Locator) -> Locator:
     """The widget on the page."""
-    return page.locator(".jp-OutputArea-output").filter(has=page.get_by_role("button", name="Begin anew"))
+    button = notebook.page.get_by_role("button", name="Begin anew")
+    return notebook.locator(".jp-OutputArea-output").filter(has=button)
 
 
 def press(view: Locator, label: str) -> None:
@@ -30,7 +31,7 @@ def bad_or_first(rule: Rule) -> Outcome:
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_two_processes_meet_as_the_reader_says(page: Page, view: Locator, rule: Rule, examined: Examined):
+def test_two_processes_meet_as_the_reader_says(view: Locator, rule: Rule, examined: Examined):
     """Each press is a move of a real process; in the end the status line says what went wrong, as the threads do."""
     status = view.get_by_role("status")
     press(view, "✓ last write wins" if rule == "last write wins" else rule)
@@ -44,8 +45,8 @@ def test_two_processes_meet_as_the_reader_says(page: Page, view: Locator, rule: 
     expect(status).to_have_text(f"Both have ended. {in_words(met)}")
     for name, ending in met.endings.items():
         expect(view.get_by_label(f"Request {name}")).to_contain_text(f"{name} was told: {ending}.")
-    assert serious(page) == []
-    assert pale(page) == []
+    assert serious(view.page) == []
+    assert pale(view.page) == []
     examined("states of views looked at by axe and for contrast", 1)
 
 

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from typing import get_args
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page
 
 from tests.browser.access import OURS, pale, serious
 from tests.browser.crash_lab_page import WholeLabOnPage
-from tests.browser.notebook_pages import NotebookPages, Theme, show_in
+from tests.browser.jupyterlab_page import Theme
+from tests.browser.notebooks import Notebooks
 from tests.examined import Examined
 
 NOTEBOOK = "live_demo.ipynb"
@@ -39,23 +40,23 @@ PRESSED = [
 
 
 @pytest.fixture(scope="module", params=get_args(Theme))
-def theme(request: pytest.FixtureRequest, notebooks: NotebookPages) -> Iterator[None]:
+def theme(request: pytest.FixtureRequest, notebooks: Notebooks) -> Iterator[None]:
     """The theme of the live demo's page."""
-    page = notebooks.begun(NOTEBOOK)
-    show_in(page, request.param)
+    page = notebooks.page_of(NOTEBOOK)
+    page.show_in(request.param)
     yield
-    show_in(page, "light")
+    page.show_in("light")
 
 
 @pytest.fixture
-def demo(theme: None, page: Page) -> Page:
-    """The live demo, run, in one theme."""
-    return page
+def demo(theme: None, notebook: Locator) -> Page:
+    """The live demo's page, run, in one theme."""
+    return notebook.page
 
 
-def test_nothing_serious_in_any_state(demo: Page, examined: Examined):
+def test_nothing_serious_in_any_state(demo: Page, notebook: Locator, examined: Examined):
     """Before the start, running, killed, in doubt, finished, and with an error in the status line."""
-    lab = WholeLabOnPage(demo)
+    lab = WholeLabOnPage(notebook)
     for choice in ("nothing", "log", "errand"):
         lab.button(choice).press("Enter")
     for label, said in PRESSED:
@@ -86,7 +87,9 @@ def test_nothing_is_cut_off(demo: Page, width: int, what: str):
     assert before
     demo.set_viewport_size({"width": width, "height": 700})
     demo.wait_for_function(
-        "width => document.querySelector('.jp-NotebookPanel').getBoundingClientRect().right <= width", arg=width
+        "width => document.querySelector('.jp-NotebookPanel').getBoundingClientRect().right <= width",
+        arg=width,
+        polling=20,
     )
     too_wide = demo.evaluate(
         "selector => [...document.querySelectorAll(selector)].map(e => e.scrollWidth - e.clientWidth)", OURS
