@@ -29,7 +29,7 @@ from os import PathLike
 
 from minagent.agent import Step
 from minagent.atomic import fsync_folder, replace_atomically
-from minagent.document import MAX_BYTES, Checkpoint, beginning, decode, encode, is_newer
+from minagent.document import MAX_BYTES, Checkpoint, beginning, decode, encode
 from minagent.errors import CheckpointDamaged, CheckpointMissing, CheckpointPassedOver, InvalidValue
 from minagent.messages import Message
 from minagent.models import FakeModel, Model
@@ -43,15 +43,16 @@ def save_checkpoint(path: str | PathLike[str], session: Session, model: Model, s
     """Save the state of a run to `path`, atomically and durably. The generations before it stay.
 
     Raises:
-        InvalidValue: a value would not come back equal; nothing was written.
+        InvalidValue: a value would not come back equal; or at `path` there are checkpoints of another session, to which
+            `load_checkpoint` was not called, perhaps. Nothing was written.
         InvalidMessages: the messages contradict themselves; nothing was written.
         CheckpointTooNew: a checkpoint there is newer than this version of minagent; it was not replaced.
         OSError: the disk refused. The newest is still what it was; or, where the error says so, it is the new one, but
             a power cut may undo that.
     """
-    path = os.fspath(path)
-    if not os.path.basename(path):
+    if not os.path.basename(path) or os.path.isdir(path):
         raise InvalidValue("path", "a checkpoint needs the name of a file")
+    path = os.path.realpath(path)  # a link stays a link; what it leads to is replaced
     data = encode(Checkpoint(session, model.cursor, list(steps)))
     number = session.step_count
     _remove(_left_by_a_killed_save(path))
@@ -69,43 +70,40 @@ def save_checkpoint(path: str | PathLike[str], session: Session, model: Model, s
 
 
 def _is_of(session: Session, file: str) -> bool:
-    """Return whether a file begins as this session's checkpoints do: one never falls back to another's state.
-
-    No more of the file is read, unless it says that it is newer: then, if it is intact, it must not be replaced.
-    """
+    """Return whether a file is a checkpoint of this session; raise InvalidValue if it is a good one of another."""
     expected = beginning(session)
     with open(file, "rb") as opened:
-        found = opened.read(len(expected))
-    if is_newer(found):
-        with contextlib.suppress(CheckpointDamaged):
-            _read(file)
-    return found == expected
+        if opened.read(len(expected)) == expected:
+            return True  # as a rule; no more of it is read
+    try:
+        found = _read(file).session
+    except CheckpointDamaged:
+        return False
+    if (found.id, found.created_at) != (session.id, session.created_at):
+        other = f"{file} is of another session, {found.id!r}, begun at {found.created_at}"
+        raise InvalidValue("path", f"{other}: go on from there, or save elsewhere, or remove it")
+    return True
 
 
 def _keep_newest(path: str, session: Session, older: dict[int, str]) -> None:
-    """Give the newest another name, if this save would take its last one.
-
-    It has one as a rule. If not, it came from elsewhere, or the run fell back and takes the same step once more.
-    """
+    """Give the newest, if it came from elsewhere, or the run fell back, the second name that others have by now."""
     if not os.path.exists(path) or any(os.path.samefile(path, file) for file in older.values()):
         return
-    try:
-        newest = _read(path).session
-    except CheckpointDamaged:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(f"{path}.bad")
-        os.link(path, f"{path}.bad")
-        return
-    name = _name(path, newest.step_count)
-    same = (newest.id, newest.created_at) == (session.id, session.created_at)
-    if same and newest.step_count < session.step_count and not os.path.exists(name):
-        os.link(path, name)
-        older[newest.step_count] = name
+    if _is_of(session, path):
+        with contextlib.suppress(CheckpointDamaged):
+            count = _read(path).session.step_count
+            if count < session.step_count and not os.path.exists(_name(path, count)):
+                os.link(path, _name(path, count))
+                older[count] = _name(path, count)
+            return
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(f"{path}.bad")
+    os.link(path, f"{path}.bad")
 
 
 def numbered(path: str | PathLike[str]) -> dict[int, str]:
     """Return the generations of `path` by their numbers, the highest first."""
-    path = os.fspath(path)
+    path = os.path.realpath(path)
     name = re.escape(os.path.basename(path))
     found = {int(match[1]): match[0] for match in _beside(path, rf"{name}\.step-(0|[1-9][0-9]*)")}
     return {number: os.path.join(os.path.dirname(path), found[number]) for number in sorted(found, reverse=True)}
@@ -189,7 +187,7 @@ def recover_checkpoint(path: str | PathLike[str]) -> tuple[Checkpoint, LoadRepor
         CheckpointDamaged: no checkpoint that is left can be loaded; the error says why, file by file.
         CheckpointTooNew: the newest good one is newer than this version of minagent.
     """
-    path = os.fspath(path)
+    path = os.path.realpath(path)
     older = numbered(path)
     if not os.path.exists(path) and not older:
         raise CheckpointMissing(f"no checkpoint at {path}: nothing was saved there yet")
@@ -215,4 +213,5 @@ def _steps_lost(path: str, older: dict[int, str], loaded: int) -> int | None:
 
 def _read(file: str) -> Checkpoint:
     with open(file, "rb") as opened:
-        return decode(opened.read(MAX_BYTES + 1))
+        size = os.fstat(opened.fileno()).st_size  # for more, Python would ask for all the memory at once
+        return decode(opened.read(min(size, MAX_BYTES) + 1))

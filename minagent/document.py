@@ -95,12 +95,6 @@ def beginning(session: Session) -> bytes:
     return compact({"version": VERSION, "session": named})[: -len("}}")]
 
 
-def is_newer(start: bytes) -> bool:
-    """Return whether a document that begins like this says that its format is newer than this version of minagent."""
-    number = start.removeprefix(b'{"version":').partition(b",")[0]
-    return number != start and number.isdigit() and int(number) > VERSION
-
-
 def decode(data: bytes) -> Checkpoint:
     """Return the checkpoint that `data` holds; the inverse of `encode`.
 

@@ -16,9 +16,15 @@ of its own, in `minagent.log.errors`.
 Errors are raised, never asserted: `python -O` removes assertions, and with them the safety.
 """
 
+from typing import Any
+
 
 class MinagentError(Exception):
-    """The root: catch this to catch whatever minagent raises on purpose."""
+    """The root: catch this to catch whatever minagent raises on purpose. As any value, it can be copied and pickled."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Python's own way is to call the class with the message, which is not what some of these take.
+        return self.__class__.__new__, (self.__class__, *self.args), self.__dict__
 
 
 class InvalidValue(MinagentError):

@@ -151,10 +151,7 @@ def open_calls(messages: Sequence[Message]) -> list[tuple[int, ToolCall]]:
 
 
 def pending_calls(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
-    """Return the calls of the last assistant message that have no result yet, in order.
-
-    They are not a problem: a crash among the tools of a step leaves the history so, and running them goes on.
-    """
+    """Return the calls of the last assistant message that have no result yet, in order. The next step runs them."""
     return tuple(call for _, call in open_calls(messages))
 
 

@@ -44,29 +44,25 @@ class Session:
         Raises:
             InvalidValue: a value would not come back equal; the error has its path.
         """
-        messages = [require(message, Message, f"messages[{i}]") for i, message in enumerate(_list(self.messages))]
+        listed = enumerate(require(self.messages, list, "messages"))
         return {
             "id": require(self.id, str, "id"),
             "created_at": require(self.created_at, str, "created_at"),
             "metadata": plain(require(self.metadata, dict, "metadata"), "metadata"),
-            "messages": [message.to_json(f"messages[{i}]") for i, message in enumerate(messages)],
+            "messages": [require(m, Message, f"messages[{i}]").to_json(f"messages[{i}]") for i, m in listed],
         }
 
     @classmethod
     def restore(cls, value: Any) -> "Session":
         """Build a session from its snapshot; raise InvalidValue with the path of what does not fit."""
         fields = require_keys(value, KEYS, KEYS, "session")
+        listed = enumerate(require(fields["messages"], list, "messages"))
         return cls(
             id=require(fields["id"], str, "id"),
-            messages=[Message.from_json(m, f"messages[{i}]") for i, m in enumerate(_list(fields["messages"]))],
+            messages=[Message.from_json(m, f"messages[{i}]") for i, m in listed],
             created_at=require(fields["created_at"], str, "created_at"),
             metadata=plain(require(fields["metadata"], dict, "metadata"), "metadata"),
         )
-
-
-def _list(messages: Any) -> list[Any]:
-    found: list[Any] = require(messages, list, "messages")
-    return found
 
 
 def validate(session: Session) -> bool:

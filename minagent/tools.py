@@ -28,6 +28,9 @@ Effect = Literal["read_only", "idempotent", "non_idempotent"]
 JSON_TYPES = {int: "integer", float: "number", str: "string", bool: "boolean", list: "array", dict: "object"}
 Reconcile = Callable[[str], object]
 F = TypeVar("F", bound=Callable[..., Any])
+RETURN_UNFINISHED = inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction
+UNFINISHED = inspect.isawaitable, inspect.isgenerator, inspect.isasyncgen
+"""What still has to be awaited or iterated: taken for a result, it would be one of a tool that never ran."""
 KEY = "idempotency_key"
 """The name of the parameter that takes the key of a call."""
 
@@ -63,7 +66,10 @@ class Tool:
             raise TypeError(f"{KEY!r} is not for the model to give")
         given = {KEY: key} if KEY in self.signature.parameters else {}
         bound = self.signature.bind(**plain(arguments, "arguments"), **given)
-        return str(self.function(*bound.args, **bound.kwargs))
+        result = self.function(*bound.args, **bound.kwargs)
+        if any(is_unfinished(result) for is_unfinished in UNFINISHED):
+            raise TypeError(f"the tool has not run: what it returned is {type(result).__name__}, not a result")
+        return str(result)
 
 
 class ToolRegistry:
@@ -92,7 +98,7 @@ class ToolRegistry:
         path = f"tools.{function.__name__}"
         if function.__name__ in self.tools:
             raise InvalidValue(path, "registered already; give the second function another name")
-        if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
+        if any(returns_unfinished(inspect.unwrap(function)) for returns_unfinished in RETURN_UNFINISHED):
             raise InvalidValue(path, "a tool returns its result: it is not async or a generator")
         if effect not in get_args(Effect):  # a typing error must not make a tool safe to run twice
             raise InvalidValue(f"{path}.effect", f"expected one of {get_args(Effect)}, found {effect!r}")

@@ -2,6 +2,7 @@
 
 import copy
 import hashlib
+import io
 import json
 import os
 import subprocess
@@ -28,6 +29,7 @@ from minagent import (
     ToolCall,
     init_session,
     load_checkpoint,
+    run_with_checkpoints,
     save_checkpoint,
     step_once,
 )
@@ -282,13 +284,55 @@ def test_a_newer_document_is_not_passed_over_and_not_replaced(three_saves: Path,
     ("session_id", "created_at"),
     [("other", "2026-01-01T00:00:00Z"), ("aaa", "2026-01-01T00:00:00Z"), ("demo", "2026-01-02T00:00:00Z")],
 )
-def test_another_session_s_generations_are_never_taken_for_this_one_s(
+def test_another_session_s_generations_are_neither_taken_nor_destroyed(
     three_saves: Path, agent: Agent, session_id: str, created_at: str
 ):
-    """The same path is used for a new session: the old generations go, so that no fallback can reach them."""
+    """A script is started again, and the load forgotten: its first save is refused, and says what to do."""
     other = init_session(agent, "another question", session_id=session_id, created_at=created_at)
-    save_checkpoint(three_saves, other, FakeModel(SCRIPT), [])
-    assert sorted(file.name for file in three_saves.parent.iterdir()) == ["session.json", "session.json.step-0"]
+    before = {file: file.read_bytes() for file in three_saves.parent.iterdir()}
+    with pytest.raises(InvalidValue, match=r"of another session, 'demo', .* or save elsewhere, or remove it"):
+        save_checkpoint(three_saves, other, FakeModel(SCRIPT), [])
+    with pytest.raises(InvalidValue, match="of another session"):
+        run_with_checkpoints(agent, other, FakeModel(SCRIPT), [], three_saves)
+    assert {file: file.read_bytes() for file in three_saves.parent.iterdir()} == before
+    assert len(other.messages) == 2  # no step was taken
+
+
+def test_a_link_is_followed(tmp_path: Path, session: Session, model: FakeModel):
+    """What it leads to is replaced, with its generations beside it; the link stays one."""
+    (tmp_path / "real").mkdir()
+    link = tmp_path / "session.json"
+    link.symlink_to(Path("real", "kept.json"))
+    save_checkpoint(link, session, model, [])
+    session.messages.append(Message("assistant", "Done."))
+    save_checkpoint(link, session, model, [])
+    assert link.is_symlink()
+    names = sorted(file.name for file in (tmp_path / "real").iterdir())
+    assert names == ["kept.json", "kept.json.step-0", "kept.json.step-1"]
+    (tmp_path / "real" / "kept.json").write_bytes(b"")
+    _, report = recover_checkpoint(link)
+    assert (report.loaded, report.steps_lost) == ("kept.json.step-0", 1)
+
+
+def test_a_folder_is_no_checkpoint(tmp_path: Path, session: Session, model: FakeModel):
+    """However its path is spelled."""
+    for path in (tmp_path, f"{tmp_path}/"):
+        with pytest.raises(InvalidValue, match="needs the name of a file"):
+            save_checkpoint(path, session, model, [])
+
+
+def test_a_load_asks_for_no_more_memory_than_the_file_is_long(three_saves: Path, monkeypatch: pytest.MonkeyPatch):
+    """With the size limit as the size to read, Python asks for 256 MiB at once."""
+    asked: list[int] = []
+
+    class Watched(io.FileIO):
+        def read(self, size: int | None = -1, /) -> bytes:
+            asked.append(-1 if size is None else size)
+            return super().read(size) or b""
+
+    monkeypatch.setattr("minagent.checkpoint.open", lambda file, _: Watched(file), raising=False)
+    recover_checkpoint(three_saves)
+    assert asked == [three_saves.stat().st_size + 1]
 
 
 def test_a_line_that_was_given_up_is_not_fallen_back_to(three_saves: Path, agent: Agent):

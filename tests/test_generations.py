@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from minagent import (
-    CheckpointDamaged,
     CheckpointTooNew,
     FakeModel,
     InvalidValue,
@@ -19,7 +18,6 @@ from minagent import (
     save_checkpoint,
 )
 from minagent.checkpoint import KEPT
-from minagent.document import Checkpoint, encode
 
 
 @pytest.fixture
@@ -47,40 +45,39 @@ def names(path: Path) -> list[str]:
 
 @pytest.mark.parametrize("lose_newest", [lambda path: path.write_bytes(b""), lambda path: path.unlink()])
 @pytest.mark.parametrize(("first", "second"), [("A", "B"), ("B", "A")])
-def test_a_session_never_falls_back_to_another_that_had_its_path(
-    path: Path, lose_newest: object, first: str, second: str
-):
-    """Even where the newest name of the other was damaged or deleted before."""
+def test_a_session_s_generations_are_not_another_s_to_replace(path: Path, lose_newest: object, first: str, second: str):
+    """Even where the newest name was damaged or deleted: what is left is whose it was, until somebody removes it."""
     for number in (1, 2, 3):
         save(path, first, number)
     lose_newest(path)  # type: ignore[operator]
+    before = names(path)
+    with pytest.raises(InvalidValue, match=f"is of another session, '{first}'"):
+        save(path, second, 3)
+    assert names(path) == before
+    for file in path.parent.iterdir():
+        file.unlink()
     save(path, second, 3)
-    path.write_bytes(b"")
-    with pytest.raises(CheckpointDamaged):
-        found(path)
+    assert found(path) == (second, 3, "session.json", 0)
 
 
-def test_what_another_session_s_killed_save_left_is_not_fallen_back_to(path: Path):
-    """B wrote its generation and died; A goes on, and its newest is damaged."""
+def test_what_is_damaged_is_nobody_s(path: Path):
+    """It could not be gone on from: the save goes on without it, and a damaged newest is set aside."""
     for number in (1, 2, 3):
         save(path, "A", number)
-    other = Session("B", [Message("user", "hi"), Message("assistant", "B")], "now")
-    path.with_name("session.json.step-1").unlink()
-    path.with_name("session.json.step-1").write_bytes(encode(Checkpoint(other, 0, [])))
-    save(path, "A", 4)
-    path.write_bytes(b"")
-    assert found(path) == ("A", 3, "session.json.step-3", 1)
-    path.with_name("session.json.step-3").write_bytes(b"")
-    assert found(path) == ("A", 2, "session.json.step-2", 2)
+    for file in path.parent.iterdir():
+        file.write_bytes(b"")
+    save(path, "B", 4)
+    assert found(path) == ("B", 4, "session.json", 0)
+    assert names(path) == ["session.json", "session.json.bad", "session.json.step-4"]
 
 
-def test_a_failed_save_of_another_session_takes_nothing_away(path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_failed_save_takes_nothing_away(path: Path, monkeypatch: pytest.MonkeyPatch):
     """The disk is full at the first write: what was there is there, generations included."""
     for number in (1, 2, 3):
         save(path, "A", number)
     monkeypatch.setattr(os, "write", lambda *_: (_ for _ in ()).throw(OSError(errno.ENOSPC, "full")))
     with pytest.raises(OSError, match="full"):
-        save(path, "B", 1)
+        save(path, "A", 4)
     monkeypatch.undo()
     path.write_bytes(b"")
     assert found(path) == ("A", 2, "session.json.step-2", 1)

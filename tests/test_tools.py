@@ -1,6 +1,7 @@
 """Tools: a call always yields a text, and never changes what it was given."""
 
-from collections.abc import Iterator
+import functools
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import pytest
@@ -201,3 +202,47 @@ def test_a_tool_that_cannot_tell_says_so_by_an_exception():
 
     with pytest.raises(EffectUnknown):
         registry.call(ToolCall("c1", "pay", {}))
+
+
+def is_async(value: int) -> object:
+    """Return what an async tool returns, from a function that does not say so."""
+
+    async def later() -> int:
+        return value
+
+    return later()
+
+
+async def coroutine() -> str:
+    """Be a coroutine."""
+    return "x"
+
+
+async def async_generator() -> AsyncIterator[str]:
+    """Be an async generator."""
+    yield "x"
+
+
+def generator() -> Iterator[str]:
+    """Be a generator."""
+    yield "x"
+
+
+@pytest.mark.parametrize("tool", [coroutine, async_generator, generator])
+@pytest.mark.parametrize("wrapped", [0, 1, 2])
+def test_a_tool_that_does_not_return_its_result_is_refused(tool: Callable[..., Any], wrapped: int):
+    """However often it is decorated: what it returns would be taken for a result, and it would never have run."""
+    for _ in range(wrapped):
+        tool = functools.wraps(tool)(functools.partial(tool))
+    with pytest.raises(InvalidValue, match="it is not async or a generator"):
+        ToolRegistry().register(tool)
+
+
+@pytest.mark.parametrize("tool", [is_async, lambda value: (n for n in range(value)), lambda value: async_generator()])
+@pytest.mark.filterwarnings("ignore:coroutine .* was never awaited")
+def test_what_shows_only_when_it_is_run_is_an_error_text(tool: Callable[..., Any]):
+    """The model reads that the tool has not run."""
+    registry = ToolRegistry()
+    registry.register(tool)
+    said = registry.call(ToolCall("c1", tool.__name__, {"value": 3}))
+    assert said.startswith("error: TypeError: the tool has not run: what it returned is ")
