@@ -58,7 +58,7 @@ class FakeModel:
         if position >= len(self.script):
             raise ScriptExhausted(
                 f"the script of this FakeModel has {len(self.script)} items and the cursor stands at {position}: "
-                "there is no answer left (was step_once called again after 'done'?)"
+                "there is no answer left (is it the script of this session? was step_once called again after 'done'?)"
             )
         self.cursor = position + 1
         return _reply(self.script[position], messages, schemas)

@@ -15,14 +15,15 @@ PATIENCE = 180.0
 """Seconds to wait for a kernel, a cell, or its output. A busy machine is slow, and not wrong."""
 
 # nbval ends a kernel by killing it, so that nothing in it can tidy up: what it left goes with this.
-_left_by_kernels = tempfile.TemporaryDirectory(prefix="minagent-", ignore_cleanup_errors=True)
-os.environ["TMPDIR"] = _left_by_kernels.name
+# So do pytest's own folders: of runs at the same time, one would take away another's.
+_left = tempfile.TemporaryDirectory(prefix="minagent-", ignore_cleanup_errors=True)
+os.environ["TMPDIR"] = os.environ["PYTEST_DEBUG_TEMPROOT"] = _left.name
 
 if sys.dont_write_bytecode:
     # Containers are often set so. But then each of hundreds of processes compiles all that it
     # imports, for seconds. So here compiled modules are kept for as long as the run lasts.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    os.environ["PYTHONPYCACHEPREFIX"] = str(Path(_left_by_kernels.name, "pycache"))
+    os.environ["PYTHONPYCACHEPREFIX"] = str(Path(_left.name, "pycache"))
 
 # On its first import on a machine matplotlib builds its font cache, and says so on stderr if that
 # takes long: nbval would compare that line.

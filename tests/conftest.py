@@ -1,7 +1,5 @@
 """What the tests share: the example run, and the rule that nothing is skipped where NO_SKIPS is set (in CI)."""
 
-import contextlib
-import getpass
 import os
 import sys
 import tempfile
@@ -20,6 +18,10 @@ from tests.skips import may_skip
 
 ROOT = Path(__file__).parent.parent
 
+# All folders of a run are in this one, and go with it: of runs at the same time, one would take away another's.
+_folders = tempfile.TemporaryDirectory(prefix="minagent-", ignore_cleanup_errors=True)
+os.environ["PYTEST_DEBUG_TEMPROOT"] = _folders.name
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add what is needed to store the counts of a whole run: see `examined`."""
@@ -29,13 +31,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Count what the tests look at."""
     config.pluginmanager.register(Collector(config), "examined")
-
-
-def pytest_unconfigure(config: pytest.Config) -> None:
-    """Remove the folder of pytest's temporary folders, which are gone by now."""
-    if not hasattr(config, "workerinput"):
-        with contextlib.suppress(OSError):  # another run has its own in it
-            Path(tempfile.gettempdir(), f"pytest-of-{getpass.getuser()}").rmdir()
 
 
 @pytest.hookimpl(optionalhook=True)

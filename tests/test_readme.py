@@ -1,6 +1,11 @@
 """The README: its example gives what it says, its links lead somewhere, and its table counts right."""
 
+import contextlib
 import re
+import signal
+import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -23,6 +28,48 @@ def test_the_examples_print_what_their_comments_say(
     printed = capsys.readouterr().out.splitlines()
     assert printed == ["paused", "done", "It is 5.", "Paid."]
     assert [promise for promise in promised if promise in printed] == printed
+
+
+PAY = """
+import os, signal, sqlite3
+
+def pay(amount, key):
+    with sqlite3.connect("payments.db", timeout=120) as service:
+        service.execute("CREATE TABLE IF NOT EXISTS charges (key PRIMARY KEY, session, amount)")
+        service.execute("INSERT OR IGNORE INTO charges VALUES (?, ?, ?)", (key, SESSION, amount))
+    if DIES:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return f"charged {amount}"
+"""
+"""A payment service that knows keys, and a process that dies when it has been charged."""
+
+
+def with_a_service(example: str, session: str, dies: bool) -> str:
+    """Return the README's example with a payment service where its comment says so, for a session of this name."""
+    example, changes = re.subn(r"return f\"charged \{amount\}\".*", "return pay(amount, idempotency_key)", example)
+    assert changes == 1
+    return f"SESSION, DIES = {session!r}, {dies}\n{PAY}\n" + example.replace('"demo"', "SESSION")
+
+
+def test_the_example_with_a_log_charges_each_session_once(tmp_path: Path):
+    """Copied as it stands: killed in its tool, then in two processes at once, then once more; for two sessions."""
+    example = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[-1]
+
+    def start(session: str, dies: bool = False) -> subprocess.Popen[str]:
+        command = [sys.executable, "-c", with_a_service(example, session, dies)]
+        return subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    for killed in [start(session, dies=True) for session in ("ann", "bob")]:
+        assert killed.wait() == -signal.SIGKILL
+        killed.communicate()
+    for started in [start(session) for session in ("ann", "bob", "ann", "bob")]:
+        said, complaints = started.communicate()
+        assert said == "Paid.\n" or "Conflict: " in complaints  # who was second is told, and has charged nothing anew
+    for session in ("ann", "bob"):
+        assert start(session).communicate() == ("Paid.\n", "")
+    with contextlib.closing(sqlite3.connect(tmp_path / "payments.db")) as service:
+        charges = service.execute("SELECT session, amount FROM charges ORDER BY session").fetchall()
+    assert charges == [("ann", 26), ("bob", 26)]
 
 
 def test_links_and_pictures_are_there():

@@ -6,7 +6,8 @@ import os
 import signal
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
+
+from minagent.atomic import replace_atomically
 
 PACKAGES = ("ipykernel", "ipywidgets", "matplotlib", "nbval")
 
@@ -39,9 +40,8 @@ def _processes() -> bool:
 def _folders() -> bool:
     try:
         with tempfile.TemporaryDirectory() as folder:
-            descriptor = os.open(Path(folder), os.O_RDONLY)
-            os.fsync(descriptor)
-            os.close(descriptor)
+            replace_atomically(f"{folder}/name", b"")
+            os.link(f"{folder}/name", f"{folder}/other name")
     except OSError:
         return False
     return True
@@ -50,7 +50,7 @@ def _folders() -> bool:
 NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
     f"the packages {', '.join(PACKAGES)}": (_packages, INSTALL),
     "processes that can be forked, killed and locked out": (_processes, POSIX),
-    "a temporary folder that can be written and forced to disk": (_folders, f"set TMPDIR to one that can; or {POSIX}"),
+    "a temporary folder with hard links, that can be forced to disk": (_folders, f"set TMPDIR to one; or {POSIX}"),
 }
 """What the notebooks need: a test of it, and what to do where it fails."""
 

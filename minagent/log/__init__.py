@@ -17,7 +17,7 @@ from minagent.log.errors import (
 )
 from minagent.log.lease import Lease
 from minagent.log.records import State
-from minagent.log.replay import ResumeReport
+from minagent.log.replay import ResumeReport, load
 from minagent.log.runner import run_with_log
 from minagent.log.session_log import SessionLog
 from minagent.log.stores.base import Store
@@ -46,6 +46,7 @@ __all__ = [
     "State",
     "Store",
     "Unknown",
+    "load",
     "open_store",
     "run_with_log",
 ]

@@ -36,8 +36,7 @@ class Lease:
         self.log = log
         self.seconds = seconds
         self._clock = clock
-        self._seen = (0, 0.0)
-        """How long the log was when it was last seen to have grown, and when that was."""
+        self._seen = (0, 0.0)  # how long the log was when it was last seen to have grown, and when that was
 
     def acquire(self) -> bool:
         """Take the lease, and return whether it is ours now. It is not while another's has not run out, as we see it.

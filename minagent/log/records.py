@@ -112,10 +112,8 @@ class State:
     """Calls of the model's newest message whose tool was about to run, and of whose result nothing is known: the index
     of the call, and the key that the tool was given."""
     lease: dict[str, Any] | None = None
-    length: int = 0
-    """How many records it is made of."""
-    chain: str = NO_DIGEST
-    """The digest of the last of them."""
+    length: int = 0  # how many records it is made of
+    chain: str = NO_DIGEST  # the digest of the last of them
 
     @property
     def holder(self) -> str | None:

@@ -15,14 +15,10 @@ from minagent.log.stores.base import Store
 class ResumeReport:
     """What resuming found."""
 
-    checkpoint: int | None
-    """The number of the checkpoint that was taken; None if the log was replayed from its start."""
-    replayed: int
-    """How many records came after it."""
-    passed_over: tuple[str, ...] = ()
-    """The newer checkpoints that could not be loaded, each with the reason. The records make up for them."""
-    torn: int = 0
-    """Bytes at the end that are no whole append: it was cut off, and never acknowledged."""
+    checkpoint: int | None  # the number of the one that was taken; None if the log was replayed from its start
+    replayed: int  # how many records came after it
+    passed_over: tuple[str, ...] = ()  # newer checkpoints that could not be loaded, and why: the records replace them
+    torn: int = 0  # bytes at the end that are not a whole append: it was cut off, and never acknowledged
     replayed_bytes: int = 0
     checkpoint_bytes: int = 0
 
@@ -44,11 +40,14 @@ def load(store: Store, session_id: str, until: int | None = None) -> tuple[State
         try:
             state = _replayed(state, line, number)
         except LogError as error:
-            before = f"minagent.log.replay.load(store, {session_id!r}, until={number}) returns what comes before it"
-            raise type(error)(f"record {number} of {session_id!r}: {error} ({before})") from error
+            before = f"SessionLog.begin(another_store, load(store, {session_id!r}, until={number})[0])"
+            said = f"record {number} of {session_id!r}: {error} (to go on from what comes before it: {before})"
+            raise type(error)(said) from error
     if state is None:
         if passed_over or records.lines:
-            raise LogDamaged(f"of {session_id!r} so early nothing is left, and no good checkpoint: {passed_over}")
+            raise LogDamaged(
+                f"{session_id!r}: its first records are gone, and no checkpoint can be loaded: {passed_over}"
+            )
         raise LogMissing(f"there is no session {session_id!r} in this store")
     replayed_bytes = sum(map(len, lines))
     return state, ResumeReport(checkpoint, len(lines), tuple(passed_over), records.torn, replayed_bytes, size)

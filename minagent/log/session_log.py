@@ -15,6 +15,7 @@ Source: chapters 7.3.6 and 7.3.8.
 
 import contextlib
 import copy
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,12 +23,12 @@ from minagent.agent import Recorder, Step, new_id
 from minagent.document import check_cursor
 from minagent.errors import InvalidValue
 from minagent.log.doubt import Verdict, settled
-from minagent.log.errors import Conflict, LeaseLost, LogError
+from minagent.log.errors import AppendUnknown, Conflict, LeaseLost, LogError
 from minagent.log.new_records import Draft, drafts_of_verdict, drafts_of_what_is_new
-from minagent.log.records import Record, State, apply, encode, encode_state, is_good
+from minagent.log.records import NO_DIGEST, Record, State, apply, encode, encode_state, is_good, restore
 from minagent.log.replay import ResumeReport, load
 from minagent.log.stores.base import KEPT, Store
-from minagent.messages import ToolCall, check_sequence, newest_exchange
+from minagent.messages import ToolCall, check_sequence, newest_exchange, pending_calls
 from minagent.models import Reply
 from minagent.session import Session
 from minagent.tools import ToolRegistry
@@ -39,16 +40,14 @@ class SessionLog(Recorder):
     def __init__(self, store: Store, session_id: str, writer: str | None = None) -> None:
         self.store = store
         self.session_id = session_id
-        self.writer = writer or new_id()
+        self.writer = new_id() if writer is None else writer
+        if type(self.writer) is not str or not self.writer:
+            raise InvalidValue("writer", "an id that no other process ever has; without one, it is made")
         self.report = ResumeReport(None, 0)
-        self._state: State | None = None
-        """What the log says; None if that has to be read from the store."""
-        self._unverified = True
-        """Whether others may have written what we have not compared with a session yet."""
-        self._leased = False
-        """Whether we have the lease, as far as we knew before we read again."""
-        self._grown = 0
-        """Bytes of records since the newest checkpoint."""
+        self._state: State | None = None  # what the log says; None if that has to be read from the store
+        self._unverified = True  # whether others may have written what we have not compared with a session yet
+        self._leased = False  # whether we have the lease, as far as we knew before we read again
+        self._grown = 0  # bytes of records since the newest checkpoint
         self._checkpoint_bytes = 0
 
     @property
@@ -75,29 +74,30 @@ class SessionLog(Recorder):
 
     @classmethod
     def begin(
-        cls,
-        store: Store,
-        session: Session,
-        model_cursor: int | None = None,
-        *,
-        steps: Sequence[Step] = (),
-        writer: str | None = None,
-        incarnation: str | None = None,
-    ) -> "SessionLog":
-        """Write the first record of a session. `incarnation` is an id that no other session ever had.
+        cls, store: Store, session: Session | State, model_cursor: int | None = None, *,
+        steps: Sequence[Step] = (), writer: str | None = None, incarnation: str | None = None,
+    ) -> "SessionLog":  # fmt: skip
+        """Write the first record: of a new session, or of a State of another log, with all that it knows.
+
+        `incarnation` is an id that no other session ever had; one is made, unless output is to be the same again.
 
         Raises:
-            InvalidValue, InvalidMessages: the session could not be read back; nothing was written.
-            Conflict: there is a session of this id already.
+            InvalidValue, InvalidMessages: the session could not be read back; or it has open calls, and only a State
+                says which of them are in doubt. Nothing was written.
+            Conflict: there is a session of this id already: resume it.
         """
-        check_sequence(session.messages)
-        own, cursor = Session.restore(session.snapshot()), check_cursor(model_cursor)
-        there = store.read(session.id)
+        if isinstance(session, Session):
+            if pending_calls(session.messages):
+                raise InvalidValue("messages", "calls are open: begin from the State of the log that they come from")
+            session = State(session, incarnation or new_id(), check_cursor(model_cursor), list(steps))
+        check_sequence(session.session.messages)
+        body = {**session.to_body(), "lease": None, "chain": NO_DIGEST}
+        there = store.read(session.session.id)
         if there.lines:
             raise Conflict(there.first, there.length)
-        log = cls(store, session.id, writer)
-        log._state = State(own, incarnation or new_id(), cursor, list(steps), length=there.length)
-        log.append(("state", log._state.to_body()))
+        log = cls(store, session.session.id, writer)
+        log._state = restore(Record(there.length, "state", log.writer, body))
+        log.append(("state", body))
         return log
 
     @classmethod
@@ -233,7 +233,10 @@ class SessionLog(Recorder):
         """Compact if the records since the newest checkpoint are as large as it: so the sum grows with the session."""
         self._current()
         if self._grown >= self._checkpoint_bytes:
-            self.compact()
+            try:
+                self.compact()
+            except (OSError, AppendUnknown) as error:  # it only shortens a replay; the records are safe
+                warnings.warn(f"the log of {self.session_id!r} was not compacted: {error}", stacklevel=2)
 
     def at(self, number: int) -> State:
         """Return the state before record `number`; raise LogDamaged if compaction has removed what that needs."""

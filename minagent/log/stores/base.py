@@ -34,11 +34,9 @@ KEPT = 2
 class Records:
     """A part of a log."""
 
-    first: int
-    """The number of the first record in `lines`; with no lines, the number that the next one will get."""
+    first: int  # the number of the first of the lines; with no lines, the number that the next one will get
     lines: list[bytes]
-    torn: int = 0
-    """How many bytes follow that are no whole batch: of an append that was cut off, or is under way."""
+    torn: int = 0  # bytes that follow and are not a whole batch: of an append that was cut off, or is under way
 
     @property
     def length(self) -> int:

@@ -20,6 +20,7 @@ import os
 import re
 import string
 import threading
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -27,14 +28,14 @@ from pathlib import Path
 
 from minagent.atomic import make_folder, replace_atomically, write_all
 from minagent.errors import InvalidValue
-from minagent.log.errors import AppendUnknown, Conflict
+from minagent.log.errors import AppendUnknown, Conflict, LogDamaged
 from minagent.log.stores.base import KEPT, Records, check_append
 from minagent.log.stores.json_lines import batch, first_number, header, read_header, records_of, whole
 
 PLAIN = frozenset((string.ascii_lowercase + string.digits + "-_").encode())
 """Bytes of an id that stand for themselves in a file name. Capitals do not: on some disks A and a are one name."""
-LONGEST_NAME = 180
-"""In bytes; the name of a longer id is its digest."""
+LONGEST_NAME = 180  # in bytes; the name of a longer id is its digest
+NOBODY_EXPECTS = 2**40  # the length of a log that cannot be read any more, once it is deleted
 
 
 @dataclass
@@ -42,16 +43,12 @@ class _Open:
     """The files of one session, open from one append to the next, and where the log ends: so nobody has to look."""
 
     session_id: str
-    process: int
-    """A fork shares its parent's open files, and with them its locks: it must open its own."""
+    process: int  # a fork shares its parent's open files, and with them its locks: it must open its own
     lock: int
-    path: str
-    """Of the log."""
+    path: str  # of the log
     log: int = -1
-    length: int = 0
-    """Records that were ever appended."""
-    end: int = 0
-    """Where the last whole batch ends, in bytes."""
+    length: int = 0  # records that were ever appended
+    end: int = 0  # where the last whole batch ends, in bytes
 
     def close_log(self) -> None:
         """Close the log, if it is open."""
@@ -73,25 +70,21 @@ class FileStore:
         with self._locked(session_id) as files:
             self._look_at_the_end(files)
             check_append(records, expected_length, files.length)
-            data = batch(records)
-            if data:
+            if data := batch(records):
                 append_or_undo(files.log, data, files.end)
                 files.length, files.end = files.length + len(records), files.end + len(data)
 
     def _look_at_the_end(self, files: _Open) -> None:
         """Find out where the log ends now."""
-        path = files.path
-        try:
-            there = os.stat(path)
-        except FileNotFoundError:
-            replace_atomically(Path(path), header(files.session_id, 0))
-            there = os.stat(path)
+        if not os.path.exists(files.path):
+            replace_atomically(files.path, header(files.session_id, 0))
+        there = os.stat(files.path)
         if files.log < 0 or not os.path.samestat(os.fstat(files.log), there):
             # Writer A has the log open. B truncates: a new file has the name now, and what A would append to the old
             # one, nobody would ever read. While the old one is open, its number is not given to another file.
             files.close_log()
-            files.log = os.open(path, os.O_RDWR | os.O_APPEND)
-            with open(path, "rb") as file:
+            files.log = os.open(files.path, os.O_RDWR | os.O_APPEND)
+            with open(files.path, "rb") as file:
                 line = file.readline()
             files.length, files.end = first_number(line, files.session_id), len(line)
         new = whole(_read(files.log, files.end, there.st_size))
@@ -100,10 +93,7 @@ class FileStore:
             os.ftruncate(files.log, files.end)  # torn: else the next record would be glued to it
 
     def read(self, session_id: str, since: int = 0) -> Records:
-        """Return the records from number `since` on, or from the first that is left.
-
-        It waits for whoever writes: what is not on the disk yet may still be undone.
-        """
+        """Return the records from number `since` on, or from the first that is left, once nobody writes."""
         if not self._path(session_id, "log.jsonl").exists():
             return Records(0, [])
         with self._locked(session_id):
@@ -117,15 +107,18 @@ class FileStore:
         if self._path(session_id, "log.jsonl").exists():
             with self._locked(session_id):
                 records = self._records(session_id)
-                gone = min(number - records.first, len(records.lines))
-                if gone > 0:
+                if (gone := min(number - records.first, len(records.lines))) > 0:
                     self._replace(session_id, records.first + gone, records.lines[gone:])
 
     def delete(self, session_id: str) -> None:
         """Remove a session; its length stays, and one more. What a crash leaves of its checkpoints does not count."""
         if self._path(session_id, "log.jsonl").exists():
             with self._locked(session_id):
-                self._replace(session_id, self._records(session_id).length + 1, [])
+                try:
+                    length = self._records(session_id).length
+                except LogDamaged:
+                    length = NOBODY_EXPECTS
+                self._replace(session_id, length + 1, [])
                 for file in self._checkpoint_files(session_id).values():
                     file.unlink()
 
@@ -139,9 +132,8 @@ class FileStore:
         with self._locked(session_id):
             self._remove_temporary(session_id)
             replace_atomically(self._path(session_id, f"checkpoint-{number}.json"), document)
-            files = self._checkpoint_files(session_id)
-            for old in sorted(files, reverse=True)[KEPT:]:
-                files[old].unlink()
+            for _, old in sorted(self._checkpoint_files(session_id).items(), reverse=True)[KEPT:]:
+                old.unlink()
 
     def checkpoints(self, session_id: str) -> list[tuple[int, bytes]]:
         """Return the checkpoints with their numbers, the newest first."""
@@ -153,17 +145,20 @@ class FileStore:
             return [(number, file.read_bytes()) for number, file in files if number >= first]
 
     def sessions(self) -> list[str]:
-        """Return the ids of all sessions that have records, sorted."""
+        """Return the ids of all sessions that have records, sorted. A file that is not a log is named in a warning."""
         found = []
         for path in self.folder.glob("*.log.jsonl"):
-            with path.open("rb") as file:
-                session_id = str(read_header(file.readline(), path.name)["session"])
-            if self.read(session_id).lines:
-                found.append(session_id)
+            try:
+                with path.open("rb") as file:
+                    session_id = str(read_header(file.readline(), path.name)["session"])
+                if self._path(session_id, "log.jsonl") == path and self.read(session_id).lines:
+                    found.append(session_id)
+            except LogDamaged as error:
+                warnings.warn(f"passed over, not a log of ours: {error}", stacklevel=2)
         return sorted(found)
 
     def close(self) -> None:
-        """Close the files that are kept open for the next append."""
+        """Close the files that are kept open for the next append. A store that is dropped is closed, too."""
         with self._thread:
             self._forget_open()
 
@@ -175,6 +170,8 @@ class FileStore:
             finally:  # an interrupt here must not leave the lock held by nobody
                 self._open = None
                 _close(files.lock)
+
+    __del__ = _forget_open
 
     @contextlib.contextmanager
     def _locked(self, session_id: str) -> Iterator[_Open]:

@@ -15,6 +15,7 @@ Source: chapter 7.3.9.
 """
 
 import contextlib
+import os
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
@@ -31,8 +32,7 @@ TABLES = (
     """CREATE TABLE IF NOT EXISTS checkpoints
        (session BLOB, number INTEGER, document BLOB NOT NULL, PRIMARY KEY (session, number))""",
 )
-PATIENCE = 30.0
-"""Seconds to wait for another process's transaction."""
+PATIENCE = 120.0  # seconds to wait for another process's transaction
 
 
 class SqliteStore:
@@ -46,6 +46,7 @@ class SqliteStore:
         self._has_effect = False
         """Whether a tool's effect waits in an open transaction."""
         self._lost_effect = False
+        self._path = os.path.abspath(path)
         try:
             self.connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
             # Writers append to a log beside the database, with one fsync for each transaction.
@@ -53,6 +54,7 @@ class SqliteStore:
             self.connection.execute("PRAGMA synchronous = FULL")
         except sqlite3.Error as error:
             raise OSError(f"SQLite cannot open {path}: {error}") from error
+        self._file = os.stat(self._path)
         with self._transaction() as database:
             for table in TABLES:
                 database.execute(table)
@@ -216,7 +218,9 @@ class SqliteStore:
             self._lost_effect = True
 
     def _clean_up(self) -> None:
-        """Undo what two interrupts, one after the other, have left; refuse to go on after a lost effect."""
+        """Undo what two interrupts, one after the other, have left; refuse to go on after a lost effect or database."""
+        if not os.path.samestat(os.stat(self._path), self._file):
+            raise OSError(f"{self._path} is another file by now: open the store again")
         if self._lost_effect:
             raise OSError("a tool's effect was undone with the append of its result: open the store anew, and resume")
         if self.connection.in_transaction and not self._has_effect:
