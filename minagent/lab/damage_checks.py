@@ -115,14 +115,14 @@ VERSION_1 = (
     b'"in_doubt":{},"lease":null,"chain":"0000000000000000000000000000000000000000000000000000000000000000"}',
     b'{"v":1,"seq":1,"kind":"message","writer":"w1","body":{"message":{"role":"assistant","content":"","tool_calls":'
     b'[{"id":"c1","name":"add","arguments":{"a":2,"b":3}}]},"model_cursor":1}',
-    b'{"v":1,"seq":2,"kind":"intent","writer":"w1","body":{"call":0,"key":"i1-1-0"}',
+    b'{"v":1,"seq":2,"kind":"intent","writer":"w1","body":{"call":0,"key":"i1-1-0","effect":"non_idempotent"}',
     b'{"v":1,"seq":3,"kind":"message","writer":"w1","body":{"message":{"role":"tool","content":"5",'
     b'"tool_call_id":"c1"}}',
     b'{"v":1,"seq":4,"kind":"metadata","writer":"w1","body":{"metadata":{"n":1}}',
 )
 """A log of version 1, as it stands in a store, but for the digests at the ends of the lines."""
 
-LAST_DIGEST = "9897d5ab58c2925a9510f54305b269eb7bf3047d01f029d02b77d1de44d595ef"
+LAST_DIGEST = "73cc9688dadb588034c6f45ccf99d416fdce51cac6224938462692890d3a7df4"
 """Of this log."""
 
 NEWER_RECORD = b'{"v":2,"seq":5,"kind":"summary","text":"2+3=5"'

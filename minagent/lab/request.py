@@ -96,7 +96,7 @@ class Place:
         if rule == "last write wins":
             return recover_checkpoint(self.checkpoint)[0].session.messages, set()
         state = SessionLog.resume(self.store, SESSION, writer="reader").state
-        return state.session.messages, set(state.in_doubt.values())
+        return state.session.messages, {doubt.key for doubt in state.in_doubt.values()}
 
     def charges(self) -> list[tuple[str, str | None]]:
         """Return each run of the tool: the customer, and the key of the call."""

@@ -24,6 +24,7 @@ Source: chapter 7.3.6.
 from dataclasses import dataclass
 
 from minagent.log.errors import InDoubt
+from minagent.log.records import Doubt
 from minagent.messages import ToolCall
 from minagent.tools import Tool, ToolRegistry
 
@@ -48,7 +49,7 @@ class Unknown:
 Verdict = Happened | DidNotHappen | Unknown
 
 
-def settled(registry: ToolRegistry, call: ToolCall, key: str) -> str | None:
+def settled(registry: ToolRegistry, call: ToolCall, doubt: Doubt) -> str | None:
     """Return the result of a call in doubt, by running it if that does no harm, or by asking its tool.
 
     None says that it did not run. It then starts over, with an intent: two processes may have asked at the same time
@@ -57,9 +58,10 @@ def settled(registry: ToolRegistry, call: ToolCall, key: str) -> str | None:
     Raises:
         InDoubt: the call may have happened, and nobody knows.
     """
-    tool = registry.tools.get(call.name)
-    if tool is None:
-        raise InDoubt(call.name, call.arguments, key, "there is no tool of this name any more")
+    tool, key = registry.tools.get(call.name), doubt.key
+    if tool is None or tool.effect != doubt.effect:
+        now = "there is no tool of this name any more" if tool is None else f"its tool declares {tool.effect} now"
+        raise InDoubt(call.name, call.arguments, key, f"{now}; it was {doubt.effect} when it was about to run")
     if tool.effect != "non_idempotent":
         return registry.call(call, key)
     verdict, why = _verdict(tool, key)

@@ -18,8 +18,7 @@ from minagent.errors import MinagentError
 class InDoubt(MinagentError):
     """A tool was about to run when its process died, and nothing says whether it did. It is not run again on a guess.
 
-    The message has what a person needs to find out, and the three ways on, of which each is a call of
-    `SessionLog.resolve`.
+    The message has what a person needs to find out, and the three ways on: each a call of `SessionLog.resolve`.
     """
 
     def __init__(self, name: str, arguments: dict[str, Any], key: str, why: str) -> None:
@@ -49,10 +48,7 @@ class Conflict(LogError):
 
 
 class LeaseLost(LogError):
-    """Another writer has, or had, the right to write in this session. Nothing was added, and nothing will be.
-
-    Tools that have run meanwhile have had their effects: no lease reaches them.
-    """
+    """Another writer has, or had, the right to write in this session. Nothing is added; no lease reaches the tools."""
 
     def __init__(self, holder: str | None) -> None:
         has = "another writer had its lease meanwhile" if holder is None else f"the writer {holder!r} has its lease"

@@ -54,7 +54,7 @@ def _check_same_beginning(known: Session, session: Session) -> None:
         raise InvalidValue("session", f"this log is of the session {known.id!r}")
     if len(session.messages) < count:
         raise InvalidValue(
-            "messages", f"the log holds {count}, and the session {len(session.messages)}: go on from `state`"
+            "messages", f"the log holds {count}, the session {len(session.messages)}: go on from `state`"
         )
     if session.messages[count - 1 : count] != known.messages[-1:]:
         raise InvalidValue(f"messages[{count - 1}]", "the log holds another message here, and cannot change it")
@@ -66,9 +66,10 @@ def drafts_of_verdict(known: State, key: str, verdict: Verdict) -> list[Draft]:
     Raises:
         InvalidValue: no call in doubt has this key, or this is not a verdict.
     """
-    call = next((call for call, its_key in known.in_doubt.items() if its_key == key), None)
+    call = next((call for call, doubt in known.in_doubt.items() if doubt.key == key), None)
     if call is None:
-        raise InvalidValue("key", f"no call in doubt has the key {key!r}; in doubt: {list(known.in_doubt.values())}")
+        keys = [doubt.key for doubt in known.in_doubt.values()]
+        raise InvalidValue("key", f"no call in doubt has the key {key!r}; in doubt: {keys}")
     resolved: Draft = ("resolved", {"call": call})
     match verdict:
         case Happened(result):

@@ -20,8 +20,8 @@ The kinds, and their bodies:
               record, too, which stands for all before its number; `chain` is the digest of the last of them.
     message   `message`, appended to the session; `model_cursor` after it, if it is the model's
     metadata  `metadata`, in place of what was there
-    intent    a tool is about to run: `call`, its index in the model's message, and the `key` that it is given. Until
-              its result follows, the call is in doubt
+    intent    a tool is about to run: `call`, its index in the model's message, the `key` that it is given, and the
+              `effect` that it has declared by now. Until its result follows, the call is in doubt
     resolved  somebody found out about a call in doubt: `call`. A message with its result follows, or else it is open
               again, and runs
     lease     `lease`: null, or who may write: the `holder`, a writer, and `seconds` of silence that mean his death
@@ -33,7 +33,7 @@ Source: chapters 7.3.6 and 7.3.8.
 
 import hashlib
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from minagent.agent import Step, final_step, tool_step
 from minagent.errors import InvalidValue
@@ -45,8 +45,7 @@ from minagent.session import Session
 Kind = Literal["state", "message", "metadata", "intent", "resolved", "lease"]
 
 VERSION = 1
-NO_DIGEST = "0" * 64
-"""What comes before the first record."""
+NO_DIGEST = "0" * 64  # what comes before the first record
 
 
 @dataclass(frozen=True)
@@ -100,6 +99,13 @@ def _digest(unsigned: bytes, before: str) -> str:
     return hashlib.sha256(before.encode() + unsigned).hexdigest()
 
 
+class Doubt(NamedTuple):
+    """A call in doubt: the key that its tool was given, and what that had declared."""
+
+    key: str
+    effect: str
+
+
 @dataclass
 class State:
     """What the records of a log add up to."""
@@ -108,9 +114,8 @@ class State:
     incarnation: str
     model_cursor: int | None
     steps: list[Step]
-    in_doubt: dict[int, str] = field(default_factory=dict)
-    """Calls of the model's newest message whose tool was about to run, and of whose result nothing is known: the index
-    of the call, and the key that the tool was given."""
+    in_doubt: dict[int, Doubt] = field(default_factory=dict)
+    """Calls of the model's newest message whose tool was about to run, and of whose result nothing is known."""
     lease: dict[str, Any] | None = None
     length: int = 0  # how many records it is made of
     chain: str = NO_DIGEST  # the digest of the last of them
@@ -127,7 +132,7 @@ class State:
             "incarnation": self.incarnation,
             "model_cursor": self.model_cursor,
             "steps": [vars(step).copy() for step in self.steps],
-            "in_doubt": {str(call): key for call, key in self.in_doubt.items()},
+            "in_doubt": {str(call): list(doubt) for call, doubt in self.in_doubt.items()},
             "lease": self.lease,
             "chain": self.chain,
         }
@@ -158,7 +163,7 @@ def restore(record: Record) -> State:
         incarnation=body["incarnation"],
         model_cursor=body["model_cursor"],
         steps=[Step(**step) for step in body["steps"]],
-        in_doubt={int(call): key for call, key in body["in_doubt"].items()},
+        in_doubt={int(call): Doubt(*doubt) for call, doubt in body["in_doubt"].items()},
         lease=body["lease"],
         length=record.seq,
         chain=body["chain"],
@@ -202,7 +207,7 @@ def apply(state: State, record: Record, digest: str) -> None:
                 state.session.metadata = plain(require(body["metadata"], dict, "metadata"), "metadata")
             case "intent":
                 dict(open_calls(state.session.messages))[body["call"]]  # a call that is open: else nothing can run
-                state.in_doubt[body["call"]] = body["key"]
+                state.in_doubt[body["call"]] = Doubt(body["key"], body["effect"])
             case "resolved":
                 del state.in_doubt[body["call"]]
             case "lease":

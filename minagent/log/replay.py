@@ -32,9 +32,7 @@ def load(store: Store, session_id: str, until: int | None = None) -> tuple[State
         if checkpoint is None or records.first <= checkpoint:
             break  # else somebody has compacted the log between the two looks: look again
     if records.length < (checkpoint or 0):
-        raise LogDamaged(
-            f"{session_id!r} has {records.length} records, and a checkpoint of {checkpoint}: some are gone"
-        )
+        raise LogDamaged(f"{session_id!r} has {records.length} records, a checkpoint of {checkpoint}: some are gone")
     lines = records.lines if until is None else records.lines[: max(until - records.first, 0)]
     for number, line in enumerate(lines, records.first):
         try:
@@ -49,8 +47,7 @@ def load(store: Store, session_id: str, until: int | None = None) -> tuple[State
                 f"{session_id!r}: its first records are gone, and no checkpoint can be loaded: {passed_over}"
             )
         raise LogMissing(f"there is no session {session_id!r} in this store")
-    replayed_bytes = sum(map(len, lines))
-    return state, ResumeReport(checkpoint, len(lines), tuple(passed_over), records.torn, replayed_bytes, size)
+    return state, ResumeReport(checkpoint, len(lines), tuple(passed_over), records.torn, sum(map(len, lines)), size)
 
 
 def _newest_checkpoint(store: Store, session_id: str, until: int | None) -> tuple[State | None, list[str], int]:

@@ -6,9 +6,8 @@
     log = SessionLog.resume(FileStore("sessions"), "demo")
     state = log.state                                   # a copy: session, model_cursor, steps, ...
 
-A step costs the same after 10,000 steps as after 10. The whole is written from time to time only: `compact_if_grown`
-does so when the log has grown as large again as the checkpoint before, so all that is ever written grows in proportion
-to the session.
+A step costs the same after 10,000 steps as after 10. The whole is written by `compact_if_grown`, when the log is as
+large as the checkpoint before it: so all that is ever written grows in proportion to the session.
 
 Source: chapters 7.3.6 and 7.3.8.
 """
@@ -31,7 +30,7 @@ from minagent.log.stores.base import KEPT, Store
 from minagent.messages import ToolCall, check_sequence, newest_exchange, pending_calls
 from minagent.models import Reply
 from minagent.session import Session
-from minagent.tools import ToolRegistry
+from minagent.tools import Effect, ToolRegistry
 
 
 class SessionLog(Recorder):
@@ -147,15 +146,15 @@ class SessionLog(Recorder):
         self._unverified = False
         return drafts_of_what_is_new(known, session, model_cursor)
 
-    def record_intent(self, session: Session, model_cursor: int | None, call: int) -> str:
-        """Append what is new, and that the tool of a call (by its index in the model's message) is about to run.
+    def record_intent(self, session: Session, model_cursor: int | None, call: int, effect: Effect) -> str:
+        """Append what is new, and that a tool is about to run: that of a call, by its index in the model's message.
 
         Returns the key for the tool, made of the session's incarnation, the number of that message, and the index: no
         other call ever has it. Raises as `record` does.
         """
         asker = len(session.messages) - len(newest_exchange(session.messages))
         key = f"{self._current().incarnation}-{asker}-{call}"
-        self.append(*self._new_records(session, model_cursor), ("intent", {"call": call, "key": key}))
+        self.append(*self._new_records(session, model_cursor), ("intent", {"call": call, "key": key, "effect": effect}))
         return key
 
     def answered(self, session: Session, model_cursor: int | None, reply: Reply) -> None:
@@ -165,13 +164,14 @@ class SessionLog(Recorder):
 
     def run(self, tools: ToolRegistry, session: Session, cursor: int | None, index: int, call: ToolCall) -> str:
         """Run a call, or find out what became of it; its result is appended with what comes next. May raise InDoubt."""
-        key = self._current().in_doubt.get(index)
-        if key is not None and (result := settled(tools, call, key)) is not None:
+        doubt = self._current().in_doubt.get(index)
+        if doubt is not None and (result := settled(tools, call, doubt)) is not None:
             return result
-        if tools.effects((call,)) == ("read_only",):
+        (effect,) = tools.effects((call,))
+        if effect == "read_only":
             self.record(session, cursor)
             return tools.call(call)
-        return tools.call(call, self.record_intent(session, cursor, index))
+        return tools.call(call, self.record_intent(session, cursor, index, effect))
 
     def resolve(self, key: str, verdict: Verdict) -> None:
         """Append what somebody has found out about the call in doubt that has this key; continue from `state`.

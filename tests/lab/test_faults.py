@@ -164,7 +164,7 @@ def test_a_save_that_a_reader_wrote_in_a_notebook_can_be_struck():
 
 def unlike_documents() -> list[bytes]:
     """Return two checkpoints of equal length that share no block: as hard as it gets for a save in place."""
-    sessions = [Session(letter * 500, [Message("user", letter * 700)], letter * 500) for letter in "ab"]
+    sessions = [Session("s", [Message("user", letter * 1700)], "t") for letter in "ab"]
     return [encode(Checkpoint(session, 0, [])) for session in sessions]
 
 

@@ -116,7 +116,7 @@ def test_the_log_with_retry_leaves_one_window_for_each_tool(name: str, windows: 
 def test_the_intent_is_what_makes_the_doubt_known(monkeypatch: pytest.MonkeyPatch):
     """The sabotage: without it a tool that could be asked is not asked, and the zero is a zero no more."""
 
-    def no_intent(log: SessionLog, session: object, cursor: object, _: int) -> str:
+    def no_intent(log: SessionLog, session: object, cursor: object, *_: object) -> str:
         log.record(session, cursor)  # type: ignore[arg-type]
         return "i1"
 
@@ -131,7 +131,7 @@ def test_the_append_before_the_tool_is_what_makes_a_key_worth_something(
 ):
     """The other sabotage: take the whole append out, and a model that changes its mind leaves charges behind."""
 
-    def no_append(log: SessionLog, session: object, _: object, call: int) -> str:
+    def no_append(log: SessionLog, session: object, _: object, call: int, __: str) -> str:
         return f"i1-{len(session.messages)}-{call}"  # type: ignore[attr-defined]
 
     monkeypatch.setattr(SessionLog, "record_intent", no_append)

@@ -1,5 +1,6 @@
 """A step under a log: what is durable when, what a crash in it leaves, and how it goes on."""
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -21,6 +22,7 @@ from minagent import (
 from minagent.agent import INTERRUPTED
 from minagent.log import Conflict, DidNotHappen, Happened, InDoubt, MemoryStore, SessionLog, Unknown, run_with_log
 from minagent.log.records import NO_DIGEST, Record, State, apply
+from minagent.tools import Effect
 
 WHEN = "2026-01-01T00:00:00Z"
 
@@ -230,7 +232,7 @@ def test_a_verdict_that_fits_nothing_is_refused():
         with pytest.raises(InvalidValue, match="result: expected str"):
             log.resolve("i1-2-0", Happened(no_text))  # type: ignore[arg-type]
     assert world.happened == []
-    assert log.state.in_doubt == {0: "i1-2-0"}
+    assert log.state.in_doubt == {0: ("i1-2-0", "non_idempotent")}
 
 
 @pytest.mark.parametrize(
@@ -284,6 +286,29 @@ def test_a_tool_that_is_gone_is_in_doubt_too():
     assert (state.session.messages[3].content or "").startswith("error: unknown tool 'fly'")
 
 
+@pytest.mark.parametrize(
+    ("tool", "then", "now"),
+    [
+        ("mail", "non_idempotent", "idempotent"),
+        ("mail", "non_idempotent", "read_only"),
+        ("charge", "idempotent", "non_idempotent"),
+        ("charge", "idempotent", "read_only"),
+    ],
+)
+def test_what_a_tool_had_declared_counts_and_a_change_is_told(tool: str, then: str, now: Effect):
+    """The code is another one by now: whether to trust it, or what it was, a person decides."""
+    world = World(calling(tool), DONE, reconcile=lambda _: DidNotHappen())
+    world.crash_after(tool)
+    world.resume().compact()
+    world.agent.registry.tools[tool] = dataclasses.replace(world.agent.registry.tools[tool], effect=now)
+    with pytest.raises(InDoubt, match=f"its tool declares {now} now; it was {then} when it was about to run") as doubt:
+        run_with_log(world.agent, world.resume(), world.model)
+    assert world.happened == []
+    log = world.resume()
+    log.resolve(doubt.value.key, Happened("it ran"))
+    assert run_with_log(world.agent, log, world.model).session.answered
+
+
 def test_a_request_whose_answer_was_lost_is_made_again_with_the_same_key():
     """No crash: the tool says that it cannot tell. Its siblings stay, and the model is not asked again."""
     world = World(calling("look", "charge"), DONE)
@@ -307,7 +332,7 @@ def test_of_a_mail_whose_answer_was_lost_nobody_knows():
     with pytest.raises(InDoubt):
         step_once(world.agent, state.session, world.model, state.steps, log=log)
     log.resolve("i1-2-0", Happened("sent"))
-    with pytest.raises(InvalidValue, match="the log holds 4, and the session 3: go on from `state`"):
+    with pytest.raises(InvalidValue, match="the log holds 4, the session 3: go on from `state`"):
         step_once(world.agent, state.session, world.model, state.steps, log=log)
     assert run_with_log(world.agent, log, world.model).session.answered
 
@@ -361,7 +386,7 @@ def test_an_interrupt_in_a_tool_keeps_what_has_come_to_its_end():
         step_once(world.agent, state.session, world.model, state.steps, log=log)
     assert [message.role for message in state.session.messages] == ["system", "user", "assistant", "tool"]
     assert (state.session, state.steps) == (log.state.session, log.state.steps)
-    assert (log.state.in_doubt, world.model.cursor) == ({1: "i1-2-1"}, 1)
+    assert (log.state.in_doubt, world.model.cursor) == ({1: ("i1-2-1", "non_idempotent")}, 1)
 
 
 @pytest.mark.parametrize("crashed", ["look", "mail"])
@@ -405,7 +430,7 @@ def test_without_the_intent_a_crash_goes_unseen():
     """The sabotage: take the intents out, and a mail that may have been sent is sent again without a word."""
     world = World(calling("mail"), DONE)
     log = world.begin()
-    log.record_intent = lambda session, cursor, _: log.record(session, cursor)  # type: ignore[method-assign,assignment,return-value]
+    log.record_intent = lambda session, cursor, *_: log.record(session, cursor)  # type: ignore[method-assign,assignment]
     world.fail["mail"] = KeyboardInterrupt()
     with pytest.raises(KeyboardInterrupt):
         run_with_log(world.agent, log, world.model)
@@ -417,7 +442,7 @@ def test_an_intent_is_of_a_call_that_is_open():
     """A record that says otherwise is refused."""
     state = State(Session("demo", [Message("user", "Go.")], WHEN), "i1", 0, [])
     with pytest.raises(InvalidValue, match="does not fit"):
-        apply(state, Record(0, "intent", "w1", {"call": 0, "key": "k"}), NO_DIGEST)
+        apply(state, Record(0, "intent", "w1", {"call": 0, "key": "k", "effect": "idempotent"}), NO_DIGEST)
 
 
 def test_the_tools_of_a_writer_who_is_late_do_not_run():
@@ -460,16 +485,6 @@ def test_an_interrupt_while_a_tool_is_asked_is_an_interrupt():
     world.crash_after("mail")
     with pytest.raises(KeyboardInterrupt):
         run_with_log(world.agent, world.resume(), world.model)
-
-
-def test_a_tool_that_only_reads_by_now_runs_again():
-    """It was declared otherwise when its intent was written: what it declares now counts."""
-    world = World(calling("mail"), DONE)
-    world.crash_after("mail")
-    registry = ToolRegistry()
-    registry.register(effect="read_only")(world.tool("mail"))
-    run_with_log(Agent(registry, ""), world.resume(), world.model)
-    assert world.happened[0] == "mail 0 i1-2-0"
 
 
 def test_a_verdict_on_the_second_call_is_its_result():

@@ -102,7 +102,7 @@ def test_a_verdict_goes_to_the_call_that_was_meant(tmp_path: Path):
         log = resume(tmp_path)
         with pytest.raises((InDoubt, KeyboardInterrupt)):
             run_with_log(agent, log, FakeModel(script))
-        (key,) = log.state.in_doubt.values()
+        ((key, _),) = log.state.in_doubt.values()
         keys.append(key)
         log.resolve(key, Happened(answer))
     state = run_with_log(agent, resume(tmp_path), FakeModel(script))

@@ -9,7 +9,7 @@ from minagent import Message, Session, Step, ToolCall
 from minagent.errors import InvalidValue
 from minagent.lab.damage import cuts, flips
 from minagent.log import LogDamaged, LogTooNew
-from minagent.log.records import NO_DIGEST, Record, State, apply, decode, encode, restore
+from minagent.log.records import NO_DIGEST, Doubt, Record, State, apply, decode, encode, restore
 from minagent.plain_json import compact
 from tests.examined import Examined
 
@@ -101,13 +101,14 @@ def test_replay_folds_messages_and_the_trace():
 def test_a_call_is_in_doubt_from_its_intent_to_its_result():
     """By its index, since two calls of one message may have one id."""
     message = ("message", {"message": CALLS.to_json()})
-    first, second = (("intent", {"call": n, "key": f"k{n}"}) for n in (0, 1))
+    first, second = (("intent", {"call": n, "key": f"k{n}", "effect": "idempotent"}) for n in (0, 1))
     result = ("message", {"message": Message("tool", "paid", tool_call_id="c1").to_json()})
-    assert applied(message, first).in_doubt == {0: "k0"}
-    assert applied(message, first, second).in_doubt == {0: "k0", 1: "k1"}
-    assert applied(message, first, second, result).in_doubt == {1: "k1"}
+    k0, k1 = (Doubt(f"k{n}", "idempotent") for n in (0, 1))
+    assert applied(message, first).in_doubt == {0: k0}
+    assert applied(message, first, second).in_doubt == {0: k0, 1: k1}
+    assert applied(message, first, second, result).in_doubt == {1: k1}
     assert applied(message, first, result, second, result).in_doubt == {}
-    assert applied(message, first, second, ("resolved", {"call": 0})).in_doubt == {1: "k1"}
+    assert applied(message, first, second, ("resolved", {"call": 0})).in_doubt == {1: k1}
 
 
 def test_a_lease_is_the_newest_one():
@@ -136,7 +137,7 @@ def test_a_state_comes_back_equal():
     """Through the body of a record: whatever is in it."""
     state = applied(
         ("message", {"message": CALLS.to_json(), "model_cursor": 1}),
-        ("intent", {"call": 1, "key": "k1"}),
+        ("intent", {"call": 1, "key": "k1", "effect": "idempotent"}),
         ("lease", {"lease": {"holder": "w1", "seconds": 3}}),
         ("metadata", {"metadata": {"标签": ["a"]}}),
     )

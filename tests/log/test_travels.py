@@ -161,7 +161,7 @@ def test_two_sessions_of_one_moment_have_keys_of_their_own():
         log = SessionLog.begin(store, session, 0)
         with pytest.raises(Killed):
             run_with_log(desk.agent, log, FakeModel(SCRIPT))
-        keys += SessionLog.resume(store, session_id).state.in_doubt.values()
+        keys += [doubt.key for doubt in SessionLog.resume(store, session_id).state.in_doubt.values()]
         if session_id == "again":
             store.delete("again")
     assert len(set(keys)) == 5

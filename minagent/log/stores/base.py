@@ -26,8 +26,7 @@ from typing import Protocol
 from minagent.errors import InvalidValue
 from minagent.log.errors import Conflict
 
-KEPT = 2
-"""How many checkpoints of a session are kept: the newest, and the one before, lest the newest be damaged."""
+KEPT = 2  # checkpoints of a session: the newest, and the one before, lest the newest be damaged
 
 
 @dataclass(frozen=True)

@@ -76,9 +76,11 @@ class FileStore:
 
     def _look_at_the_end(self, files: _Open) -> None:
         """Find out where the log ends now."""
-        if not os.path.exists(files.path):
+        try:
+            there = os.stat(files.path)
+        except FileNotFoundError:  # and no other error: there may be a log that cannot be seen now
             replace_atomically(files.path, header(files.session_id, 0))
-        there = os.stat(files.path)
+            there = os.stat(files.path)
         if files.log < 0 or not os.path.samestat(os.fstat(files.log), there):
             # Writer A has the log open. B truncates: a new file has the name now, and what A would append to the old
             # one, nobody would ever read. While the old one is open, its number is not given to another file.

@@ -47,20 +47,17 @@ class SqliteStore:
         """Whether a tool's effect waits in an open transaction."""
         self._lost_effect = False
         self._path = os.path.abspath(path)
-        try:
+        with _as_os_error(f"SQLite cannot open {path}"):
             self.connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
-            # Writers append to a log beside the database, with one fsync for each transaction.
-            self._keep_a_log_beside()
-            self.connection.execute("PRAGMA synchronous = FULL")
-        except sqlite3.Error as error:
-            raise OSError(f"SQLite cannot open {path}: {error}") from error
+            self._use_write_ahead_log()
+            self.connection.execute("PRAGMA synchronous = FULL")  # one fsync for each transaction, of that log
         self._file = os.stat(self._path)
         with self._transaction() as database:
             for table in TABLES:
                 database.execute(table)
 
-    def _keep_a_log_beside(self) -> None:
-        """Let writers append to a log; that stays so for all who open the database after."""
+    def _use_write_ahead_log(self) -> None:
+        """Switch the database to write-ahead logging (WAL); the setting stays in the file."""
         while True:
             try:
                 self.connection.execute("PRAGMA journal_mode = WAL")
@@ -228,11 +225,11 @@ class SqliteStore:
 
 
 @contextlib.contextmanager
-def _as_os_error() -> Iterator[None]:
+def _as_os_error(what: str = "SQLite") -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise OSError(f"SQLite: {error}") from error
+        raise OSError(f"{what}: {error}") from error
 
 
 def _key(session_id: str) -> bytes:
