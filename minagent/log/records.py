@@ -133,7 +133,7 @@ class State:
             "model_cursor": self.model_cursor,
             "steps": [vars(step).copy() for step in self.steps],
             "in_doubt": {str(call): list(doubt) for call, doubt in self.in_doubt.items()},
-            "lease": self.lease,
+            "lease": self.lease and {**self.lease},
             "chain": self.chain,
         }
 

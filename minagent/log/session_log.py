@@ -13,7 +13,6 @@ Source: chapters 7.3.6 and 7.3.8.
 """
 
 import contextlib
-import copy
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -52,7 +51,8 @@ class SessionLog(Recorder):
     @property
     def state(self) -> State:
         """What the log says now: a copy, for whoever wants to go on with it."""
-        return copy.deepcopy(self._current())
+        current = self._current()
+        return restore(Record(current.length, "state", self.writer, current.to_body()))
 
     @property
     def length(self) -> int:
@@ -62,7 +62,8 @@ class SessionLog(Recorder):
     @property
     def lease(self) -> dict[str, Any] | None:
         """Who may write (see `lease`), as far as we know; None if everybody may."""
-        return copy.copy(self._current().lease)
+        lease = self._current().lease
+        return lease and {**lease}
 
     def _current(self) -> State:
         if self._state is None:
