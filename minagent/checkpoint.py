@@ -43,8 +43,8 @@ def save_checkpoint(path: str | PathLike[str], session: Session, model: Model, s
     """Save the state of a run to `path`, atomically and durably. The generations before it stay.
 
     Raises:
-        InvalidValue: a value would not come back equal; or at `path` there are checkpoints of another session, to which
-            `load_checkpoint` was not called, perhaps. Nothing was written.
+        InvalidValue: a value would not come back equal; or `path` holds checkpoints of another session (was the load
+            forgotten?). Nothing was written.
         InvalidMessages: the messages contradict themselves; nothing was written.
         CheckpointTooNew: a checkpoint there is newer than this version of minagent; it was not replaced.
         OSError: the disk refused. The newest is still what it was; or, where the error says so, it is the new one, but
@@ -86,7 +86,7 @@ def _is_of(session: Session, file: str) -> bool:
 
 
 def _keep_newest(path: str, session: Session, older: dict[int, str]) -> None:
-    """Give the newest, if it came from elsewhere, or the run fell back, the second name that others have by now."""
+    """Make sure that the newest keeps a name: it has no other if it came from elsewhere, or if the run fell back."""
     if not os.path.exists(path) or any(os.path.samefile(path, file) for file in older.values()):
         return
     if _is_of(session, path):

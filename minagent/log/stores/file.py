@@ -60,9 +60,10 @@ class _Open:
 class FileStore:
     """Keeps records in files below `folder`. Threads may share it, and processes the folder."""
 
+    _open: _Open | None = None
+
     def __init__(self, folder: str | PathLike[str]) -> None:
         self.folder = Path(folder)
-        self._open: _Open | None = None
         self._thread = threading.Lock()
 
     def append(self, session_id: str, records: Sequence[bytes], expected_length: int) -> None:
