@@ -35,7 +35,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
-    """Let two workers share the tests as `order` says."""
+    """Let the workers share the tests as `order` says."""
     from tests.order import InOrder  # noqa: PLC0415 - xdist may be missing where one worker is enough
 
     return InOrder(config, log)

@@ -72,6 +72,17 @@ def test_the_example_with_a_log_charges_each_session_once(tmp_path: Path):
     assert charges == [("ann", 26), ("bob", 26)]
 
 
+def test_the_sizes_are_the_honest_ones():
+    """Of both floors, in total lines: docstrings, comments and blank lines included."""
+    said = re.findall(r"floor,.*? ([\d,]+) lines", README)
+    files = {"minagent": "*.py", "minagent/log": "**/*.py"}
+    counted = [
+        sum(len(path.read_text(encoding="utf-8").splitlines()) for path in (ROOT / folder).glob(pattern))
+        for folder, pattern in files.items()
+    ]
+    assert said == [f"{count:,}" for count in counted]
+
+
 def test_links_and_pictures_are_there():
     """Every relative link leads to a file of the repository; every picture has words for who cannot see it."""
     for image, text, target in LINK.findall(README):
