@@ -34,8 +34,9 @@ def crash(view: Locator, name: str) -> None:
 
 def picture(page: Page, view: Locator, target: Path) -> None:
     """Take one long picture of a notebook; if there is a crash lab in it, one of that."""
+    # High enough for all of a crash lab, or the status bar lies over its end; and not as high as for the theme before.
+    page.set_viewport_size({"width": 1280, "height": 1400})
     if view.count():
-        page.set_viewport_size({"width": 1280, "height": 1400})  # all of it, or the status bar lies over its end
         view.screenshot(path=target.with_name(f"crash_lab_{target.name}"))
     height = page.evaluate("document.querySelector('.jp-WindowedPanel-outer').scrollHeight")
     page.set_viewport_size({"width": 1280, "height": height + 200})
