@@ -103,7 +103,7 @@ def _keep_newest(path: str, session: Session, older: dict[int, str]) -> None:
 
 def numbered(path: str | PathLike[str]) -> dict[int, str]:
     """Return the generations of `path` by their numbers, the highest first."""
-    path = os.path.realpath(path)
+    path = os.fspath(path)
     name = re.escape(os.path.basename(path))
     found = {int(match[1]): match[0] for match in _beside(path, rf"{name}\.step-(0|[1-9][0-9]*)")}
     return {number: os.path.join(os.path.dirname(path), found[number]) for number in sorted(found, reverse=True)}

@@ -29,7 +29,7 @@ OWN: dict[type[MinagentError], tuple[object, ...]] = {
 
 
 def made(kind: type[MinagentError]) -> MinagentError:
-    """Return an error of this class, with a note and a cause."""
+    """Return an error of this class, with a note."""
     error = kind(*OWN.get(kind, ("what went wrong",)))
     error.add_note("and a note")
     return error

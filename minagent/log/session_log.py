@@ -86,16 +86,16 @@ class SessionLog(Recorder):
                 says which of them are in doubt. Nothing was written.
             Conflict: there is a session of this id already: resume it.
         """
-        if isinstance(session, Session):
-            if pending_calls(session.messages):
-                raise InvalidValue("messages", "calls are open: begin from the State of the log that they come from")
-            session = State(session, incarnation or new_id(), check_cursor(model_cursor), list(steps))
-        check_sequence(session.session.messages)
-        body = {**session.to_body(), "lease": None, "chain": NO_DIGEST}
-        there = store.read(session.session.id)
+        if isinstance(session, Session) and pending_calls(session.messages):
+            raise InvalidValue("messages", "calls are open: begin from the State of the log that they come from")
+        new = incarnation or new_id(), check_cursor(model_cursor), list(steps)
+        state = session if isinstance(session, State) else State(session, *new)
+        check_sequence(state.session.messages)
+        body = {**state.to_body(), "lease": None, "chain": NO_DIGEST}
+        there = store.read(state.session.id)
         if there.lines:
             raise Conflict(there.first, there.length)
-        log = cls(store, session.session.id, writer)
+        log = cls(store, state.session.id, writer)
         log._state = restore(Record(there.length, "state", log.writer, body))
         log.append(("state", body))
         return log
