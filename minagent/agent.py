@@ -1,9 +1,7 @@
-"""The agent loop, cut into steps: one model call with the tools that it asks for is one step.
+"""The agent loop, cut into steps: one model call with the tools that it asks for is one step (chapter 7.3.3).
 
 Between two steps nothing is half done: that is the moment to save. Whoever has to save in the middle of one, as a log
 does, is a Recorder, which a step tells what it does. This module knows no disk.
-
-Source: chapter 7.3.3.
 """
 
 import os
@@ -18,10 +16,8 @@ from minagent.plain_json import require
 from minagent.session import Session
 from minagent.tools import ToolRegistry
 
-INTERRUPTED = "unknown: this call was interrupted, and may or may not have had its effect"
-"""The result of a call of which nobody knows what became of it."""
-LONGEST_DETAIL = 500
-"""In characters: how much of a tool's result the trace repeats."""
+INTERRUPTED = "unknown: this call was interrupted, and may or may not have had its effect"  # stands for a result
+LONGEST_DETAIL = 500  # characters of a tool's result that the trace repeats
 
 
 @dataclass(frozen=True)
@@ -37,25 +33,17 @@ class Step:
     """One entry of the trace."""
 
     index: int
-    kind: str
-    """`tool_call` or `final`."""
+    kind: str  # "tool_call" or "final"
     detail: str
-
-
-def new_id() -> str:
-    """Return an id that nobody else has."""
-    return os.urandom(16).hex()
 
 
 def init_session(
     agent: Agent, question: str, *, session_id: str | None = None, created_at: str | None = None
 ) -> Session:
     """Begin a session: the system prompt and the first question. Unless given, the id is random, the time now."""
-    return Session(
-        id=new_id() if session_id is None else session_id,
-        messages=[Message("system", agent.system_prompt), Message("user", question)],
-        created_at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()) if created_at is None else created_at,
-    )
+    begun = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()) if created_at is None else created_at
+    messages = [Message("system", agent.system_prompt), Message("user", question)]
+    return Session(os.urandom(16).hex() if session_id is None else session_id, messages, begun)
 
 
 class Recorder:
@@ -81,12 +69,10 @@ def step_once(
 ) -> Literal["paused", "done"]:
     """Take one step: one model call, then the tools that it asks for.
 
+    Return "done" after a plain answer, "paused" after tools have run: there is more to do, and now is the time to save.
     If the step is cut short, by Interrupt or by an error, **what is complete stays** in session and trace: the model's
     answer, and the results of the tools that have returned. The calls that are still open run next, and the model is
     not asked again. If the model itself failed, nothing has happened.
-
-    Returns:
-        "paused" after tools have run: there is more to do, and now is the time to save. "done" after a plain answer.
 
     Raises:
         InvalidMessages: the history contradicts itself, so no model can be asked; the error lists every problem.
@@ -97,7 +83,7 @@ def step_once(
     if not pending_calls(session.messages):
         answer = _ask(agent, session, model, log)
         if not answer.tool_calls:
-            steps.append(final_step(len(steps), answer))
+            add_to_trace(steps, answer)
             return "done"
     for index, call in open_calls(session.messages):
         result = log.run(agent.registry, session, model.cursor, index, call)
@@ -116,29 +102,26 @@ def _ask(agent: Agent, session: Session, model: Model, log: Recorder) -> Message
         log.answered(session, model.cursor, reply)
     except BaseException:
         # The model moves its cursor when it answers. Left as it is, the next step would ask for the script item *after*
-        # the lost one. And an answer that could not be written down is taken back: after a plain answer there is no
-        # next step that would write it down.
+        # the lost one. And an answer that was not written down is taken back: after a plain one, no step would do it.
         del messages[length:]
         model.cursor = cursor
         raise
     return messages[-1]
 
 
+def add_to_trace(steps: list[Step], message: Message, call: ToolCall | None = None) -> None:
+    """Add the entry for a plain answer, or for the result of a call; the result stands whole in its message."""
+    text = message.content or ""
+    if call is None:
+        steps.append(Step(len(steps), "final", text))
+    else:
+        shown = text[:LONGEST_DETAIL] + ("…" if text[LONGEST_DETAIL:] else "")
+        steps.append(Step(len(steps), "tool_call", f"{call.name} -> {shown}"))
+
+
 def _take_result(messages: list[Message], steps: list[Step], call: ToolCall, result: str) -> None:
     messages.append(Message("tool", result, tool_call_id=call.id))
-    steps.append(tool_step(len(steps), call, messages[-1]))
-
-
-def tool_step(index: int, call: ToolCall, result: Message) -> Step:
-    """Return the entry of the trace for a tool's result, which stands whole in its message."""
-    text = result.content or ""
-    shortened = text if len(text) <= LONGEST_DETAIL else text[:LONGEST_DETAIL] + "…"
-    return Step(index, "tool_call", f"{call.name} -> {shortened}")
-
-
-def final_step(index: int, answer: Message) -> Step:
-    """Return the entry of the trace for a plain answer."""
-    return Step(index, "final", answer.content or "")
+    add_to_trace(steps, messages[-1], call)
 
 
 def _taken_in(answer: Message, index: int) -> Message:
@@ -152,10 +135,7 @@ def _taken_in(answer: Message, index: int) -> Message:
 
 
 def add_question(session: Session, steps: list[Step], question: str) -> None:
-    """Add the user's next question. A call that is still open is closed first: its result says that nobody knows.
-
-    (To have the open calls run instead, call `step_once` before.)
-    """
+    """Add the user's next question. Calls that are still open are closed first: a result says so, and none runs."""
     for call in pending_calls(session.messages):
         _take_result(session.messages, steps, call, INTERRUPTED)
     session.messages.append(Message("user", question))

@@ -1,10 +1,8 @@
-"""Replace a file whole: whoever reads it, now or after a crash, finds all of the old bytes or all of the new.
+"""Replace a file whole: whoever reads it, now or after a crash, finds all of the old bytes or all of the new (7.3.2).
 
 The order is the point. A rename is atomic, so a killed process never leaves half a file under the name. It says
 nothing about the disk: the rename may reach it before the bytes do. So the bytes are forced out first (`fsync` of the
 file), and the name last (`fsync` of its folder); only then does a return mean that a power cut cannot undo it.
-
-Source: chapter 7.3.2.
 """
 
 import contextlib
@@ -16,8 +14,7 @@ def replace_atomically(path: str | PathLike[str], data: bytes) -> None:
     """Write `data` to `path`, atomically and durably. Missing folders are made; only the owner may read the file.
 
     Raises:
-        OSError: the disk refused. What `path` held before is still there, whole, unless the very last operation
-            failed, the `fsync` of the folder: then the new bytes are there, whole, but may not outlive a power cut.
+        OSError: the disk refused. What `path` held before is still there, whole, unless the error says that it is new.
     """
     folder, name = os.path.split(path)
     make_folder(folder)
@@ -29,12 +26,21 @@ def replace_atomically(path: str | PathLike[str], data: bytes) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-        os.replace(temporary, path)
+        rename_durably(temporary, path)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
-    fsync_folder(folder)
+
+
+def rename_durably(file: str, path: str | PathLike[str]) -> None:
+    """Give a file another name in the same folder; an OSError says so if it has the name, but not yet for good."""
+    os.replace(file, path)
+    try:
+        fsync_folder(os.path.dirname(path))
+    except OSError as error:
+        said = f"{error.strerror}: {path} is new now, but a power cut may bring back what it was before"
+        raise OSError(error.errno, said) from error
 
 
 def make_folder(folder: str | PathLike[str]) -> None:

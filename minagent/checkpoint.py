@@ -1,4 +1,4 @@
-"""Saving a checkpoint and finding it again: a file with one document in it, and the generations before it beside it.
+"""Saving a checkpoint, and finding it again: a file, and the generations before it beside it (7.3.2, 7.3.4, 7.3.7).
 
     session.json           the newest: another name of session.json.step-3
     session.json.step-3
@@ -15,8 +15,6 @@ many steps are lost: the names tell, even where the bytes do not. An intact docu
 minagent is refused; nothing older is taken in its place, and no save replaces it.
 
 This needs a file system with hard links, as those of Linux and macOS are. It knows one writer at a time.
-
-Source: chapters 7.3.2, 7.3.4 and 7.3.7.
 """
 
 import contextlib
@@ -28,15 +26,16 @@ from dataclasses import dataclass
 from os import PathLike
 
 from minagent.agent import Step
-from minagent.atomic import fsync_folder, replace_atomically
+from minagent.atomic import rename_durably, replace_atomically
 from minagent.document import MAX_BYTES, Checkpoint, beginning, decode, encode
 from minagent.errors import CheckpointDamaged, CheckpointMissing, CheckpointPassedOver, InvalidValue
 from minagent.messages import Message
 from minagent.models import FakeModel, Model
 from minagent.session import Session
 
-KEPT = 3
-"""How many generations stay, the newest among them."""
+KEPT = 3  # how many generations stay, the newest among them
+NUMBERED = r"%s\.step-(?:0|[1-9][0-9]*)"  # names of files; %s stands for that of the newest
+LEFT_BY_A_KILLED_SAVE = r"\.%s\.(?:step-[0-9]+\.[a-z0-9_]{8}|newest)\.tmp"
 
 
 def save_checkpoint(path: str | PathLike[str], session: Session, model: Model, steps: Sequence[Step]) -> None:
@@ -47,15 +46,14 @@ def save_checkpoint(path: str | PathLike[str], session: Session, model: Model, s
             forgotten?). Nothing was written.
         InvalidMessages: the messages contradict themselves; nothing was written.
         CheckpointTooNew: a checkpoint there is newer than this version of minagent; it was not replaced.
-        OSError: the disk refused. The newest is still what it was; or, where the error says so, it is the new one, but
-            a power cut may undo that.
+        OSError: the disk refused. The newest is still what it was, unless the error says that it is new.
     """
     if not os.path.basename(path) or os.path.isdir(path):
         raise InvalidValue("path", "a checkpoint needs the name of a file")
     path = os.path.realpath(path)  # a link stays a link; what it leads to is replaced
     data = encode(Checkpoint(session, model.cursor, list(steps)))
     number = session.step_count
-    _remove(_left_by_a_killed_save(path))
+    _remove(_beside(path, LEFT_BY_A_KILLED_SAVE))
     there = numbered(path)
     older = {n: file for n, file in there.items() if _is_of(session, file) and n < number}
     _keep_newest(path, session, older)
@@ -63,7 +61,9 @@ def save_checkpoint(path: str | PathLike[str], session: Session, model: Model, s
     # A higher number is from a line that was given up: the run fell back, and has gone on otherwise. It goes before
     # the new one can become the newest, lest a later fallback take it for the state before.
     _remove(file for n, file in there.items() if n > number)
-    _move_name(path, _name(path, number))
+    link = os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.newest.tmp")
+    os.link(_name(path, number), link)  # a link cannot replace a name, but a rename can
+    rename_durably(link, path)
     kept = [older[n] for n in sorted(older, reverse=True)[: KEPT - 1]]
     with contextlib.suppress(OSError):  # the save is done; what cannot be tidied up now is tidied up by the next one
         _remove(file for n, file in there.items() if n < number and file not in kept)
@@ -75,68 +75,54 @@ def _is_of(session: Session, file: str) -> bool:
     with open(file, "rb") as opened:
         if opened.read(len(expected)) == expected:
             return True  # as a rule; no more of it is read
+    return _good(session, file) is not None
+
+
+def _good(session: Session, file: str) -> Checkpoint | None:
+    """Return a checkpoint of this session, or None if it is damaged; raise InvalidValue if it is one of another."""
     try:
-        found = _read(file).session
+        found = _read(file)
     except CheckpointDamaged:
-        return False
-    if (found.id, found.created_at) != (session.id, session.created_at):
-        other = f"{file} is of another session, {found.id!r}, begun at {found.created_at}"
+        return None
+    if (found.session.id, found.session.created_at) != (session.id, session.created_at):
+        other = f"{file} is of another session, {found.session.id!r}, begun at {found.session.created_at}"
         raise InvalidValue("path", f"{other}: go on from there, or save elsewhere, or remove it")
-    return True
+    return found
 
 
 def _keep_newest(path: str, session: Session, older: dict[int, str]) -> None:
     """Make sure that the newest keeps a name: it has no other if it came from elsewhere, or if the run fell back."""
-    if not os.path.exists(path) or any(os.path.samefile(path, file) for file in older.values()):
+    if not os.path.exists(path) or _has_number(path, older):
         return
-    if _is_of(session, path):
-        with contextlib.suppress(CheckpointDamaged):
-            count = _read(path).session.step_count
-            if count < session.step_count and not os.path.exists(_name(path, count)):
-                os.link(path, _name(path, count))
-                older[count] = _name(path, count)
-            return
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(f"{path}.bad")
-    os.link(path, f"{path}.bad")
+    if (good := _good(session, path)) is None:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(f"{path}.bad")
+        os.link(path, f"{path}.bad")
+    elif (count := good.session.step_count) < session.step_count and not os.path.exists(_name(path, count)):
+        os.link(path, _name(path, count))
+        older[count] = _name(path, count)
 
 
 def numbered(path: str | PathLike[str]) -> dict[int, str]:
     """Return the generations of `path` by their numbers, the highest first."""
-    path = os.fspath(path)
-    name = re.escape(os.path.basename(path))
-    found = {int(match[1]): match[0] for match in _beside(path, rf"{name}\.step-(0|[1-9][0-9]*)")}
-    return {number: os.path.join(os.path.dirname(path), found[number]) for number in sorted(found, reverse=True)}
+    found = {int(file.rpartition("-")[2]): file for file in _beside(path, NUMBERED)}
+    return dict(sorted(found.items(), reverse=True))
 
 
-def _left_by_a_killed_save(path: str) -> list[str]:
-    """Return the temporary files of `path`: that of `replace_atomically`, and that of `_move_name`."""
-    found = _beside(path, rf"\.{re.escape(os.path.basename(path))}\.(?:step-[0-9]+\.[a-z0-9_]{{8}}|newest)\.tmp")
-    return [os.path.join(os.path.dirname(path), match[0]) for match in found]
-
-
-def _beside(path: str, pattern: str) -> list[re.Match[str]]:
-    """Return the matches of names of files in the folder of `path`."""
-    folder = os.path.dirname(path) or "."
-    names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
-    return [m for name in names if (m := re.fullmatch(pattern, name)) and os.path.isfile(os.path.join(folder, name))]
+def _beside(path: str | PathLike[str], pattern: str) -> list[str]:
+    """Return the files in the folder of `path` whose names fit."""
+    folder, name = os.path.split(path)
+    names = os.listdir(folder or ".") if os.path.isdir(folder or ".") else []
+    files = [os.path.join(folder, found) for found in names if re.fullmatch(pattern % re.escape(name), found)]
+    return [file for file in files if os.path.isfile(file)]
 
 
 def _name(path: str, number: int) -> str:
     return f"{path}.step-{number}"
 
 
-def _move_name(path: str, generation: str) -> None:
-    # A hard link cannot replace a name, but a rename can: so link under a name that nobody reads, then rename.
-    folder, name = os.path.split(path)
-    link = os.path.join(folder, f".{name}.newest.tmp")
-    os.link(generation, link)
-    os.replace(link, path)
-    try:
-        fsync_folder(folder)
-    except OSError as error:
-        said = f"{error.strerror}: {name} is the new generation now, but a power cut may bring back the one before"
-        raise OSError(error.errno, said) from error
+def _has_number(path: str, there: dict[int, str]) -> bool:
+    return any(os.path.samefile(path, file) for file in there.values())
 
 
 def _remove(files: Iterable[str]) -> None:
@@ -148,12 +134,9 @@ def _remove(files: Iterable[str]) -> None:
 class LoadReport:
     """What loading found."""
 
-    loaded: str
-    """The name of the file that was loaded."""
-    steps_lost: int | None
-    """How many steps it is behind the newest that was saved, as the names tell; None if no name tells."""
-    passed_over: tuple[str, ...]
-    """The newer files that could not be loaded, each with the reason."""
+    loaded: str  # the name of the file
+    steps_lost: int | None  # behind the newest that was saved, as the names of the files tell; None if no name tells
+    passed_over: tuple[str, ...]  # the newer files that could not be loaded, each with the reason
 
     def __str__(self) -> str:
         lost = "unknown" if self.steps_lost is None else self.steps_lost
@@ -193,22 +176,20 @@ def recover_checkpoint(path: str | PathLike[str]) -> tuple[Checkpoint, LoadRepor
         raise CheckpointMissing(f"no checkpoint at {path}: nothing was saved there yet")
     passed_over: list[str] = []
     for file in (path, *older.values()):
-        name = os.path.basename(file)
         try:
             checkpoint = _read(file)
         except (CheckpointDamaged, OSError) as error:
-            passed_over.append(f"{name}: {error}")
-        else:
-            lost = _steps_lost(path, older, checkpoint.session.step_count) if passed_over else 0
-            return checkpoint, LoadReport(name, lost, tuple(passed_over))
+            passed_over.append(f"{os.path.basename(file)}: {error}")
+            continue
+        loaded = checkpoint.session.step_count
+        lost = _steps_lost(path, older, loaded) if passed_over else 0
+        return checkpoint, LoadReport(os.path.basename(file), lost, tuple(passed_over))
     raise CheckpointDamaged(f"no checkpoint at {path} can be loaded: {'; '.join(passed_over)}")
 
 
 def _steps_lost(path: str, older: dict[int, str], loaded: int) -> int | None:
-    """Return how far the newest that was saved was ahead: the highest number, unless the newest file has none."""
-    if os.path.exists(path) and not any(os.path.samefile(path, file) for file in older.values()):
-        return None
-    return max(max(older, default=loaded) - loaded, 0)
+    # The newest that was saved has the highest number, unless the newest file has none.
+    return max(max(older, default=0) - loaded, 0) if not os.path.exists(path) or _has_number(path, older) else None
 
 
 def _read(file: str) -> Checkpoint:

@@ -1,25 +1,18 @@
-"""The checkpoint document: what a run needs in order to go on in another process, in one JSON file. No I/O.
+"""The checkpoint document: what a run needs to go on in another process, as JSON (7.3.2, 7.3.4, 7.3.7). No I/O.
 
     {"version":1,"session":{"id":"demo","created_at":"2026-01-01T00:00:00Z","metadata":{},"messages":[
     {"role":"system","content":"You calculate with tools."},
     {"role":"user","content":"2+3?"}]},"model_cursor":0,"steps":[
     {"index":0,"kind":"tool_call","detail":"add -> 5"}],"sha256":"fbcb0a9fc1e1c5a0..."}
 
-    version         the version of this format, an integer; first, so that a look at the beginning tells it
+    version         of this format, an integer. Version 0 is the chapter's own: its three blocks, nothing else
     session         the conversation, as Session.snapshot gives it; what the tools returned is in its messages
     model_cursor    the script item that comes next, counted from the script's start; null for a model without a script
     steps           the trace so far
     sha256          64 hex digits: SHA-256 of all bytes of the file before this field, as they are. The last field
 
-Version history:
-
-    0   the chapter's own document: exactly `session`, `model_cursor` and `steps`; no version, no digest
-    1   adds `version` and `sha256`
-
 The digest is checked first, so that a damaged version number is not mistaken for a newer format. It tells accidents,
 not attacks: whoever can write the file can write a digest.
-
-Source: chapters 7.3.2, 7.3.4 and 7.3.7.
 """
 
 from dataclasses import dataclass
@@ -28,14 +21,13 @@ from typing import Any
 from minagent.agent import Step
 from minagent.errors import CheckpointDamaged, CheckpointTooNew, InvalidMessages, InvalidValue
 from minagent.messages import check_sequence
-from minagent.plain_json import LARGEST_INT, compact, parse, plain, require, require_keys
+from minagent.plain_json import LARGEST_INT, compact, items, parse, plain, require, require_fields
 from minagent.session import Session
 
 VERSION = 1
-BLOCKS = frozenset({"session", "model_cursor", "steps"})
-STEP = frozenset({"index", "kind", "detail"})
-MAX_BYTES = 256 * 2**20
-"""No larger document is read, or written."""
+BLOCKS = {"session": (dict,), "model_cursor": (int, type(None)), "steps": (list,)}
+STEP = {"index": (int,), "kind": (str,), "detail": (str,)}
+MAX_BYTES = 256 * 2**20  # no larger document is read, or written
 
 
 @dataclass(frozen=True)
@@ -50,15 +42,14 @@ class Checkpoint:
 def encode(checkpoint: Checkpoint) -> bytes:
     """Return the document as bytes, once they are proven to decode to an equal checkpoint.
 
-    Raises:
-        InvalidValue: a value would not come back equal; the error has its path.
-        InvalidMessages: the messages contradict themselves; the error lists every problem.
+    Raise InvalidValue with the path of what would not come back equal; InvalidMessages as `check_sequence` does.
     """
+    steps = [vars(require(step, Step, place)) for step, place in items(checkpoint.steps, "steps")]
     document = {
         "version": VERSION,
         "session": checkpoint.session.snapshot(),
         "model_cursor": check_cursor(checkpoint.model_cursor),
-        "steps": [_step_to_json(step, f"steps[{i}]") for i, step in enumerate(checkpoint.steps)],
+        "steps": [vars(step_from_json(step, place)) for step, place in items(steps, "steps")],
     }
     check_sequence(checkpoint.session.messages)
     unsigned = _lines(compact(document))[:-1]
@@ -72,8 +63,8 @@ def encode(checkpoint: Checkpoint) -> bytes:
 
 def _lines(text: bytes) -> bytes:
     """Return compact JSON text with a line for each message and step: for a person who opens the file."""
-    # The encoder's own indentation is slow, and puts each field on a line. These four texts cannot be part of a string,
-    # in which a quote never comes after a brace; and between two values a line break means nothing.
+    # (The encoder's own indentation is slow.) These four texts cannot be part of a string, in which a quote never comes
+    # after a brace; and between two values a line break means nothing.
     for first in (b'{"role":"', b'{"index":'):
         text = text.replace(b"[" + first, b"[\n" + first).replace(b"}," + first, b"},\n" + first)
     return text
@@ -103,47 +94,35 @@ def decode(data: bytes) -> Checkpoint:
         CheckpointTooNew: the document is intact, but newer than this version of minagent.
     """
     try:
-        fields = require_keys(_verified(data), BLOCKS, BLOCKS, "checkpoint")
-        session = Session.restore(fields["session"])
+        blocks = require_fields(_verified(data), BLOCKS, "checkpoint")
+        session = Session.restore(blocks["session"])
         check_sequence(session.messages)
-        return Checkpoint(
-            session=session,
-            model_cursor=check_cursor(fields["model_cursor"]),
-            steps=[step_from_json(s, f"steps[{i}]") for i, s in enumerate(require(fields["steps"], list, "steps"))],
-        )
+        steps = [step_from_json(step, place) for step, place in items(blocks["steps"], "steps")]
+        return Checkpoint(session, check_cursor(blocks["model_cursor"]), steps)
     except (InvalidValue, InvalidMessages) as error:
         raise CheckpointDamaged(f"not a checkpoint: {error}") from error
 
 
 def _verified(data: bytes) -> dict[str, Any]:
-    """Return the three blocks, once the digest is found right, and the version known. Version 0 has neither."""
+    """Return the three blocks, once the digest is found right and the version known."""
     if len(data) > MAX_BYTES:
         raise CheckpointDamaged(f"larger than {MAX_BYTES} bytes")
     try:
         document: dict[str, Any] = require(parse(data), dict, "document")
     except (ValueError, RecursionError) as error:
         raise CheckpointDamaged(f"not a JSON document: {error}") from error
-    if document.keys() == BLOCKS:
+    if document.keys() == BLOCKS.keys():
         return document
     right = signature(data[:-SIGNATURE_BYTES])
     if data[-SIGNATURE_BYTES:] != right:
         said, digest = str(document.get("sha256", "nothing"))[:64], right[11:75].decode()
         raise CheckpointDamaged(f"the digest does not fit: the file says {said!r}, its content gives {digest!r}")
-    return _migrate(document)
-
-
-def _migrate(document: dict[str, Any]) -> dict[str, Any]:
-    """Return the three blocks as version 1 has them. Version 0 differs by the two fields alone."""
-    version = require(document.pop("version", None), int, "version")
+    if (version := require(document.get("version"), int, "version")) > VERSION:
+        known = f"this minagent knows versions up to {VERSION}: update minagent to load it"
+        raise CheckpointTooNew(f"this checkpoint has format version {version}, and {known}")
     if version < 1:
         raise CheckpointDamaged(f"there is no format version {version} with a digest")
-    if version > VERSION:
-        raise CheckpointTooNew(
-            f"this checkpoint has format version {version}, and this minagent knows versions up to {VERSION}: "
-            "update minagent to load it"
-        )
-    del document["sha256"]
-    return document
+    return {name: value for name, value in document.items() if name not in ("version", "sha256")}
 
 
 def check_cursor(cursor: Any) -> int | None:
@@ -154,16 +133,6 @@ def check_cursor(cursor: Any) -> int | None:
     return value
 
 
-def _step_to_json(step: Any, path: str) -> dict[str, Any]:
-    fields: dict[str, Any] = vars(require(step, Step, path))
-    step_from_json(fields, path)
-    return fields
-
-
 def step_from_json(value: Any, path: str) -> Step:
     """Build an entry of the trace from its JSON form; raise InvalidValue with the path of what does not fit."""
-    step = Step(**require_keys(value, STEP, STEP, path))
-    if (type(step.index), type(step.kind), type(step.detail)) != (int, str, str) or abs(step.index) > LARGEST_INT:
-        for name, kind in {"index": int, "kind": str, "detail": str}.items():
-            require(plain(value[name], f"{path}.{name}"), kind, f"{path}.{name}")
-    return step
+    return Step(**plain(require_fields(value, STEP, path), path))

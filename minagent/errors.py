@@ -1,17 +1,4 @@
-"""Everything that minagent raises on purpose, in one tree.
-
-    MinagentError
-    ├── InvalidValue         a value does not fit its place; names the path of the place
-    ├── InvalidMessages      a message sequence contradicts itself; lists every problem of it
-    ├── ScriptExhausted      a FakeModel was asked once more than its script has answers
-    ├── EffectUnknown        raised by a tool that cannot tell whether it had its effect
-    └── CheckpointError
-        ├── CheckpointMissing    there is no checkpoint to load
-        ├── CheckpointDamaged    the bytes are not a checkpoint, or not the one that was saved
-        └── CheckpointTooNew     intact, but in a format that this version does not know
-
-And one warning: CheckpointPassedOver, when a load had to take an older checkpoint than the newest. The log has errors
-of its own, in `minagent.log.errors`.
+"""Everything that minagent raises on purpose, in one tree. The log has errors of its own, in `minagent.log.errors`.
 
 Errors are raised, never asserted: `python -O` removes assertions, and with them the safety.
 """
@@ -28,7 +15,7 @@ class MinagentError(Exception):
 
 
 class InvalidValue(MinagentError):
-    """A value does not fit its place."""
+    """A value does not fit its place; the error names the path of the place."""
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(f"{path}: {reason}")
@@ -37,7 +24,7 @@ class InvalidValue(MinagentError):
 
 
 class InvalidMessages(MinagentError):
-    """A message sequence contradicts itself."""
+    """A message sequence contradicts itself; the error lists every problem of it."""
 
 
 class ScriptExhausted(MinagentError):
@@ -45,10 +32,7 @@ class ScriptExhausted(MinagentError):
 
 
 class EffectUnknown(MinagentError):
-    """Raised by a tool that has sent its request and got no answer: it cannot tell whether it had its effect.
-
-    Such a tool gives no result. Its call is in doubt, as after a crash, and the next step finds out.
-    """
+    """Raised by a tool that got no answer to its request: its call is in doubt, as after a crash."""
 
 
 class CheckpointError(MinagentError):
@@ -64,7 +48,7 @@ class CheckpointDamaged(CheckpointError):
 
 
 class CheckpointTooNew(CheckpointError):
-    """The checkpoint is intact, but its format is newer than this version of minagent."""
+    """The checkpoint is intact, but in a newer format than this version of minagent knows."""
 
 
 class CheckpointPassedOver(UserWarning):

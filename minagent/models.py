@@ -1,9 +1,7 @@
-"""Models: what an agent asks for its next message.
+"""Models: what an agent asks for its next message (chapters 7.1 and 7.3.2).
 
 A real model is a function of the history that it is given. FakeModel is deterministic and offline instead: it reads
 its answers from a script, so it must remember how far it got. That position is its *cursor*.
-
-Source: chapters 7.1 and 7.3.2.
 """
 
 import math
@@ -34,8 +32,7 @@ class Reply:
 class Model(Protocol):
     """Anything with a `complete` method and a `cursor`."""
 
-    cursor: int | None
-    """The next item of a script, counted from its start; None for a model that has no script."""
+    cursor: int | None  # the next item of a script, counted from its start; None for a model that has no script
 
     def complete(self, messages: Sequence[Message], schemas: Sequence[dict[str, Any]]) -> Reply:
         """Return the assistant message that follows `messages`, given the tools that `schemas` describe."""
@@ -49,26 +46,17 @@ class FakeModel:
         self.cursor: int | None = 0
 
     def complete(self, messages: Sequence[Message], schemas: Sequence[dict[str, Any]]) -> Reply:
-        """Return the next item of the script and move the cursor past it.
-
-        Raises:
-            ScriptExhausted: the script has no more items.
-        """
+        """Return the next item of the script and move the cursor past it; raise ScriptExhausted if there is none."""
         position = self.cursor or 0
         if position >= len(self.script):
-            raise ScriptExhausted(
-                f"the script of this FakeModel has {len(self.script)} items and the cursor stands at {position}: "
-                "there is no answer left (is it the script of this session? was step_once called again after 'done'?)"
-            )
+            had = f"the script of this FakeModel has {len(self.script)} items and the cursor stands at {position}"
+            raise ScriptExhausted(f"{had}: is it the script of this session? was step_once called again after 'done'?")
         self.cursor = position + 1
         return _reply(self.script[position], messages, schemas)
 
 
 class HistoryModel:
-    """A model as real ones are: its answer depends on the messages alone, so it needs no cursor (7.3.2, 7.3.6).
-
-    `decide` gets the messages and returns the assistant message that follows.
-    """
+    """A model as real ones are: `decide` makes its answer of the messages alone, so it needs no cursor (7.3.2)."""
 
     def __init__(self, decide: Callable[[Sequence[Message]], Message]) -> None:
         self.decide = decide

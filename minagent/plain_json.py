@@ -11,13 +11,14 @@ equal bytes.
 
 import json
 import math
+from collections.abc import Mapping, Set
 from typing import Any
 
 from minagent.errors import InvalidValue
 
 MAX_DEPTH = 100
-LARGEST_INT = 10**4300 - 1
-"""Python refuses to convert longer integers (a guard against denial of service)."""
+LARGEST_INT = 10**4300 - 1  # Python refuses to convert longer integers (a guard against denial of service)
+UNFIT = {int: "an integer of more than 4300 digits", float: "NaN and infinity have no place in JSON"}
 
 _COMPACT = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _CANONICAL = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=True)
@@ -29,7 +30,7 @@ def compact(value: Any) -> bytes:
 
 
 def canonical(value: Any) -> bytes:
-    """Return `value` as JSON text with sorted keys; raise TypeError or ValueError if JSON cannot express it."""
+    """Return `value` as JSON text with sorted keys; raise as `compact` does."""
     return utf8(_CANONICAL.encode(value))
 
 
@@ -57,34 +58,22 @@ def _plain(value: Any, depth: int) -> Any:
     kind = type(value)
     if kind is str or kind is bool or value is None:  # as most are
         return value
-    if kind is int or kind is float:
-        return _number(value)
+    if (kind is int and -LARGEST_INT <= value <= LARGEST_INT) or (kind is float and math.isfinite(value)):
+        return value
     if kind is not dict and kind is not list:
-        raise InvalidValue("", f"{kind.__name__} would not come back equal from JSON")
+        raise InvalidValue("", UNFIT.get(kind, f"{kind.__name__} would not come back equal from JSON"))
     if depth == MAX_DEPTH and value:
         raise InvalidValue("", f"nested more than {MAX_DEPTH} deep, or in a circle")
     copy: Any = {} if kind is dict else [None] * len(value)
     for key, item in value.items() if kind is dict else enumerate(value):
-        # A path for each of a million items would take its time: it is built on the way back, if there is a flaw.
-        try:
-            copy[key] = _plain(item, depth + 1)
-        except InvalidValue as flaw:
-            raise InvalidValue(_place(key) + flaw.path, flaw.reason) from None
         if kind is dict and type(key) is not str:
             raise InvalidValue(f"[{key!r}]", f"a key must be str, found {type(key).__name__}")
+        try:
+            copy[key] = _plain(item, depth + 1)
+        except InvalidValue as flaw:  # its path is built on the way back: one for each of a million items takes time
+            place = f".{key}" if type(key) is str and key.isidentifier() else f"[{key!r}]"
+            raise InvalidValue(place + flaw.path, flaw.reason) from None
     return copy
-
-
-def _place(key: Any) -> str:
-    return f".{key}" if type(key) is str and key.isidentifier() else f"[{key!r}]"
-
-
-def _number(value: float) -> float:
-    if type(value) is float and not math.isfinite(value):
-        raise InvalidValue("", f"{value} has no place in JSON")
-    if type(value) is int and not -LARGEST_INT <= value <= LARGEST_INT:
-        raise InvalidValue("", "an integer of more than 4300 digits")
-    return value
 
 
 def require(value: Any, kind: type | tuple[type, ...], path: str) -> Any:
@@ -96,11 +85,21 @@ def require(value: Any, kind: type | tuple[type, ...], path: str) -> Any:
     raise InvalidValue(path, f"expected {expected}, found {type(value).__name__}")
 
 
-def require_keys(value: Any, needed: frozenset[str], allowed: frozenset[str], path: str) -> dict[str, Any]:
-    """Return `value` if it is an object with all `needed` keys and only `allowed` ones; else raise InvalidValue."""
+def require_fields(
+    value: Any, kinds: Mapping[str, tuple[type, ...]], path: str, optional: Set[str] = frozenset()
+) -> dict[str, Any]:
+    """Return `value` if it is an object with just these fields, each of its kinds; else raise InvalidValue."""
     fields: dict[str, Any] = require(value, dict, path)
-    if needed <= fields.keys() <= allowed:
-        return fields
-    if missing := needed - fields.keys():
+    if missing := kinds.keys() - fields.keys() - optional:
         raise InvalidValue(path, f"missing {', '.join(sorted(missing))}")
-    raise InvalidValue(path, f"unknown {', '.join(sorted(map(str, fields.keys() - allowed)))}")
+    if unknown := fields.keys() - kinds.keys():
+        raise InvalidValue(path, f"unknown {', '.join(sorted(map(str, unknown)))}")
+    for name, field in fields.items():
+        if type(field) not in kinds[name]:  # this first: a path for each field takes time
+            require(field, kinds[name], f"{path}.{name}")
+    return fields
+
+
+def items(value: Any, path: str) -> list[tuple[Any, str]]:
+    """Return the items of a list, each with its path; raise InvalidValue if `value` is not a list."""
+    return [(item, f"{path}[{i}]") for i, item in enumerate(require(value, list, path))]

@@ -1,15 +1,10 @@
-"""Run a session to its end, saving on the way: a thin shell around `step_once`, and when to save.
-
-    run_with_checkpoints(agent, session, model, steps, path, every=10)
-    run_with_checkpoints(agent, session, model, steps, path, SaveWhen(steps=10, seconds=30, before_side_effects=True))
-
-Source: chapters 7.3.8 and 7.3.9.
-"""
+"""Run a session to its end, saving on the way: a thin shell around `step_once`, and when to save (7.3.8, 7.3.9)."""
 
 import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike
 from typing import Protocol
 
@@ -17,23 +12,18 @@ from minagent.agent import Agent, Recorder, Step, step_once
 from minagent.checkpoint import save_checkpoint
 from minagent.models import Model, Reply
 from minagent.session import Session
-from minagent.tools import Effect
+from minagent.tools import Effect, ToolRegistry
 
 
 @dataclass
 class Unsaved:
     """What has happened since the newest save: what a crash would lose now."""
 
-    steps: int = 0
-    """Steps that are complete."""
+    steps: int = 0  # that are complete
     seconds: float = 0.0
-    """Time that has passed."""
-    tokens: int = 0
-    """Tokens that were paid for."""
-    about_to_run: tuple[Effect, ...] = ()
-    """The effects of the tools that run next; none between two steps."""
-    save_seconds: float = 0.0
-    """What the newest save took."""
+    tokens: int = 0  # that were paid for
+    about_to_run: tuple[Effect, ...] = ()  # the effects of the tools that run next; none between two steps
+    save_seconds: float = 0.0  # what the newest save took
 
 
 class Policy(Protocol):
@@ -45,17 +35,16 @@ class Policy(Protocol):
 
 @dataclass(frozen=True)
 class SaveWhen:
-    """Save as soon as one of these is due. Begin and end of a run are always saved; SaveWhen() saves nothing else."""
+    """Save as soon as one of these is due. Begin and end of a run are always saved; SaveWhen() saves nothing else.
+
+    Before side effects means before a tool changes the world: after a crash the model is not asked again, and cannot
+    want something else. The tool may still run twice (7.3.6).
+    """
 
     steps: float = math.inf
-    """After so many steps."""
-    seconds: float = math.inf
-    """So many seconds after the newest save: for steps that differ in length."""
+    seconds: float = math.inf  # since the newest save: for steps that differ in length
     tokens: float = math.inf
-    """When so many tokens were paid for."""
     before_side_effects: bool = False
-    """Before a tool changes the world: after a crash the model is not asked again, and cannot want something else. The
-    tool may still run twice (7.3.6)."""
 
     def __post_init__(self) -> None:
         for name, count in {"steps": self.steps, "tokens": self.tokens}.items():
@@ -82,41 +71,35 @@ def run_with_checkpoints(
 ) -> None:  # fmt: skip
     """Step until the session is answered. Save to `path` first of all, whenever `every` says so, and at the end.
 
-    A plain number N is short for SaveWhen(steps=N). A session that is answered already takes no step. `clock` returns
-    seconds; from when they count does not matter.
-
-    Raises:
-        ValueError: `every` is neither a policy nor a whole number of at least 1.
+    A plain number N is short for SaveWhen(steps=N); ValueError, if it is not one. A session that is answered already
+    takes no step. `clock` returns seconds; from when they count does not matter.
     """
     policy = SaveWhen(steps=every) if not hasattr(every, "due") else every
-    saver = _Saver(agent, model, steps, path, policy, clock)
-    saver.save(session)  # whoever dies in the first step has something to come back to
+    saver = _Saver(partial(save_checkpoint, path, session, model, steps), agent.registry, policy, clock)
+    saver.save()  # whoever dies in the first step has something to come back to
     while not session.answered:
         status = step_once(agent, session, model, steps, saver)
         saver.unsaved.steps += 1
         if status == "done" or saver.is_due():
-            saver.save(session)
+            saver.save()
 
 
 @dataclass
 class _Saver(Recorder):
     """Saves when the policy says so; as a Recorder it hears of an answer before the tools run."""
 
-    agent: Agent
-    model: Model
-    steps: list[Step]
-    path: str | PathLike[str]
+    write: Callable[[], None]
+    registry: ToolRegistry
     policy: Policy
     clock: Callable[[], float]
-    saved_at: float = 0.0
 
     def answered(self, session: Session, model_cursor: int | None, reply: Reply) -> None:  # noqa: ARG002
         """Save the answer, if that is due before its tools run."""
         if reply.message.tool_calls:
             self.unsaved.tokens += reply.usage.input_tokens + reply.usage.output_tokens
-            self.unsaved.about_to_run = self.agent.registry.effects(reply.message.tool_calls)
+            self.unsaved.about_to_run = self.registry.effects(reply.message.tool_calls)
             if self.is_due():
-                self.save(session)
+                self.save()
             self.unsaved.about_to_run = ()
 
     def is_due(self) -> bool:
@@ -124,9 +107,9 @@ class _Saver(Recorder):
         self.unsaved.seconds = max(0.0, self.clock() - self.saved_at)  # a clock may be set back
         return self.policy.due(self.unsaved)
 
-    def save(self, session: Session) -> None:
+    def save(self) -> None:
         """Save, and begin to count again."""
         begun = self.clock()
-        save_checkpoint(self.path, session, self.model, self.steps)
+        self.write()
         self.saved_at = self.clock()
         self.unsaved = Unsaved(save_seconds=max(0.0, self.saved_at - begun))

@@ -1,10 +1,8 @@
-"""A session: everything that a conversation is, as one object that can leave the process.
+"""A session: everything that a conversation is, as one object that can leave the process (7.2, 7.3.7).
 
 `snapshot` gives plain JSON, `restore` is its inverse:
 
     {"id": "demo", "created_at": "2026-01-01T00:00:00Z", "metadata": {}, "messages": [...]}
-
-Source: chapter 7.2; the invariant: 7.3.7.
 """
 
 from dataclasses import dataclass, field
@@ -12,9 +10,9 @@ from typing import Any
 
 from minagent.errors import InvalidMessages
 from minagent.messages import Message, pending_calls, problems
-from minagent.plain_json import plain, require, require_keys
+from minagent.plain_json import items, plain, require, require_fields
 
-KEYS = frozenset({"id", "created_at", "metadata", "messages"})
+SESSION = {"id": (str,), "created_at": (str,), "metadata": (dict,), "messages": (list,)}
 
 
 @dataclass
@@ -23,10 +21,8 @@ class Session:
 
     id: str
     messages: list[Message]
-    created_at: str
-    """When the session began: ISO 8601, UTC."""
-    metadata: dict[str, Any] = field(default_factory=dict)
-    """Whatever the application wants to keep with the session; plain JSON."""
+    created_at: str  # ISO 8601, UTC
+    metadata: dict[str, Any] = field(default_factory=dict)  # what the application keeps with the session; plain JSON
 
     @property
     def step_count(self) -> int:
@@ -39,30 +35,18 @@ class Session:
         return bool(self.messages) and self.messages[-1].role == "assistant" and not self.messages[-1].tool_calls
 
     def snapshot(self) -> dict[str, Any]:
-        """Return the session as plain JSON, which shares nothing with this object.
-
-        Raises:
-            InvalidValue: a value would not come back equal; the error has its path.
-        """
-        listed = enumerate(require(self.messages, list, "messages"))
-        return {
-            "id": require(self.id, str, "id"),
-            "created_at": require(self.created_at, str, "created_at"),
-            "metadata": plain(require(self.metadata, dict, "metadata"), "metadata"),
-            "messages": [require(m, Message, f"messages[{i}]").to_json(f"messages[{i}]") for i, m in listed],
-        }
+        """Return the session as plain JSON, which shares nothing with this object; raise InvalidValue if it cannot."""
+        fields = {name: vars(self)[name] for name in SESSION}
+        require_fields(fields, SESSION, "session")
+        messages = [require(m, Message, place).to_json(place) for m, place in items(self.messages, "messages")]
+        return {**fields, "metadata": plain(self.metadata, "metadata"), "messages": messages}
 
     @classmethod
     def restore(cls, value: Any) -> "Session":
         """Build a session from its snapshot; raise InvalidValue with the path of what does not fit."""
-        fields = require_keys(value, KEYS, KEYS, "session")
-        listed = enumerate(require(fields["messages"], list, "messages"))
-        return cls(
-            id=require(fields["id"], str, "id"),
-            messages=[Message.from_json(m, f"messages[{i}]") for i, m in listed],
-            created_at=require(fields["created_at"], str, "created_at"),
-            metadata=plain(require(fields["metadata"], dict, "metadata"), "metadata"),
-        )
+        fields = require_fields(value, SESSION, "session")
+        messages = [Message.from_json(m, place) for m, place in items(fields["messages"], "messages")]
+        return cls(fields["id"], messages, fields["created_at"], plain(fields["metadata"], "metadata"))
 
 
 def validate(session: Session) -> bool:

@@ -1,4 +1,4 @@
-"""Tools: plain functions that the model may call by name. A call always yields a text, never an exception.
+"""Tools: functions that the model may call by name; a call yields a text, never an exception (7.1, 7.3.1, 7.3.6).
 
 A tool declares its *effect*, what running it a second time would do to the world:
 
@@ -6,12 +6,9 @@ A tool declares its *effect*, what running it a second time would do to the worl
     idempotent       it recognises a repeated request, by its key for instance, and does the work once
     non_idempotent   each run does the work again: a second mail, a second charge (assumed of a tool that says nothing)
 
-A tool with a parameter `idempotency_key` is given the key of its call, which the model never sees. It stays the same
-when a call has to be made again after a crash, and no other call ever has it. (Without a log nobody could remember it:
-then it is None.) Some tools can be asked whether a call has happened: `reconcile` gets the key, looks, and returns a
-verdict (see `minagent.log.doubt`).
-
-Source: chapters 7.1, 7.3.1 and 7.3.6.
+A tool with a parameter `idempotency_key` is given the key of its call, which the model never sees: the same when the
+call has to be made again after a crash, and never another's. (Without a log nobody could remember it: then it is None.)
+A tool that can be asked whether a call has happened has a `reconcile`: it gets the key, looks, and returns a verdict.
 """
 
 import functools
@@ -28,11 +25,10 @@ Effect = Literal["read_only", "idempotent", "non_idempotent"]
 JSON_TYPES = {int: "integer", float: "number", str: "string", bool: "boolean", list: "array", dict: "object"}
 Reconcile = Callable[[str], object]
 F = TypeVar("F", bound=Callable[..., Any])
+# What still has to be awaited or iterated: taken for a result, it would be one of a tool that never ran.
 RETURN_UNFINISHED = inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction
 UNFINISHED = inspect.isawaitable, inspect.isgenerator, inspect.isasyncgen
-"""What still has to be awaited or iterated: taken for a result, it would be one of a tool that never ran."""
-KEY = "idempotency_key"
-"""The name of the parameter that takes the key of a call."""
+KEY = "idempotency_key"  # the name of the parameter that takes the key of a call
 
 
 @dataclass(frozen=True)
@@ -85,16 +81,12 @@ class ToolRegistry:
     def register(
         self, function: Any = None, /, *, effect: Effect = "non_idempotent", reconcile: Reconcile | None = None
     ) -> Any:
-        """Register a function under its own name, as `@register` or `@register(effect="read_only")`.
+        """Register a function under its own name, as `@register` or `@register(effect="read_only")`, and return it.
 
-        Raises:
-            InvalidValue: a tool of that name is registered already, or the function cannot be a tool.
+        Raise InvalidValue if a tool of that name is registered already, or the function cannot be a tool.
         """
         if function is None:
-            return lambda decorated: self._add(decorated, effect, reconcile)
-        return self._add(function, effect, reconcile)
-
-    def _add(self, function: F, effect: Effect, reconcile: Reconcile | None) -> F:
+            return functools.partial(self.register, effect=effect, reconcile=reconcile)
         path = f"tools.{function.__name__}"
         if function.__name__ in self.tools:
             raise InvalidValue(path, "registered already; give the second function another name")
@@ -116,8 +108,8 @@ class ToolRegistry:
     def call(self, tool_call: ToolCall, key: str | None = None) -> str:
         """Run one tool call and return its result as text. `key` is for a tool that wants one.
 
-        A tool that raises, is unknown, or gets arguments that do not fit gives a result that says so: the model
-        reads it and can react. Only EffectUnknown goes through, and KeyboardInterrupt and its like.
+        That a tool raises, is unknown, or gets arguments that do not fit is a result: the model reads it and can react.
+        Only EffectUnknown goes through, and KeyboardInterrupt and its like.
         """
         tool = self.tools.get(tool_call.name)
         if tool is None:

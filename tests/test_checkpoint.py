@@ -382,7 +382,7 @@ def test_a_file_that_is_too_large_is_not_cut_and_believed(three_saves: Path, mon
         (10**5000, [], "model_cursor: counts from the script's start"),
         (1.0, [], "model_cursor: expected int or null, found float"),
         (object(), [], "model_cursor: expected int or null, found object"),
-        (0, [Step(0, "final", {1, 2})], r"steps\[0\]\.detail: set would not come back equal"),  # type: ignore[arg-type]
+        (0, [Step(0, "final", {1, 2})], r"steps\[0\]\.detail: expected str, found set"),  # type: ignore[arg-type]
         (0, [Step(10**5000, "final", "")], r"steps\[0\]\.index: an integer of more than 4300 digits"),
         (0, [(0, "final", "")], r"steps\[0\]: expected Step, found tuple"),
     ],

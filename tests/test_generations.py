@@ -71,6 +71,17 @@ def test_what_is_damaged_is_nobody_s(path: Path):
     assert names(path) == ["session.json", "session.json.bad", "session.json.step-4"]
 
 
+def test_a_damaged_newest_without_a_number_is_set_aside_however_well_it_begins(path: Path):
+    """Copied over the newest, and flipped near its end: no other name leads to its bytes."""
+    for number in (1, 2, 3):
+        save(path, "A", number)
+    damaged = path.read_bytes()[:-90] + b"?" + path.read_bytes()[-89:]
+    path.unlink()
+    path.write_bytes(damaged)
+    save(path, "A", 4)
+    assert path.with_name("session.json.bad").read_bytes() == damaged
+
+
 def test_a_failed_save_takes_nothing_away(path: Path, monkeypatch: pytest.MonkeyPatch):
     """The disk is full at the first write: what was there is there, generations included."""
     for number in (1, 2, 3):

@@ -35,9 +35,9 @@ def test_snapshot_shares_nothing_with_the_session():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"id": 7}, "id: expected str, found int"),
+        ({"id": 7}, "session.id: expected str, found int"),
         ({"messages": [{}]}, "messages[0]: missing content, role"),
-        ({"metadata": None}, "metadata: expected dict, found NoneType"),
+        ({"metadata": None}, "session.metadata: expected dict, found NoneType"),
         ({"extra": 1}, "session: unknown extra"),
     ],
 )
@@ -87,11 +87,11 @@ def test_step_count_is_the_number_of_the_model_s_messages():
         ({"tags": {1, 2}}, "metadata.tags: set would not come back equal from JSON"),
         ({"a": {"b": [lambda: 0]}}, "metadata.a.b[0]: function would not come back equal from JSON"),
         ({"pair": [(1, 2)]}, "metadata.pair[0]: tuple would not come back equal from JSON"),
-        ({"n": float("nan")}, "metadata.n: nan has no place in JSON"),
-        ({"n": float("-inf")}, "metadata.n: -inf has no place in JSON"),
+        ({"n": float("nan")}, "metadata.n: NaN and infinity have no place in JSON"),
+        ({"n": float("-inf")}, "metadata.n: NaN and infinity have no place in JSON"),
         ({"by id": {1: "x"}}, "metadata['by id'][1]: a key must be str, found int"),
         ({"n": 10**4300}, "metadata.n: an integer of more than 4300 digits"),
-        ([], "metadata: expected dict, found list"),
+        ([], "session.metadata: expected dict, found list"),
     ],
 )
 def test_a_value_that_would_not_come_back_equal_is_named_by_its_path(metadata: Any, said: str):

@@ -35,11 +35,11 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from minagent.agent import Step, final_step, tool_step
+from minagent.agent import Step, add_to_trace
 from minagent.errors import InvalidValue
 from minagent.log.errors import LogDamaged, LogTooNew
 from minagent.messages import Message, newest_exchange, open_calls
-from minagent.plain_json import compact, parse, plain, require, require_keys
+from minagent.plain_json import compact, parse, plain, require, require_fields
 from minagent.session import Session
 
 Kind = Literal["state", "message", "metadata", "intent", "resolved", "lease"]
@@ -58,7 +58,7 @@ class Record:
     body: dict[str, Any]
 
 
-LEASE = frozenset({"holder", "seconds"})
+LEASE = {"holder": (str,), "seconds": (int, float)}
 LONGEST_LEASE = 10**7  # seconds: one that nobody lives to see the end of would lock a session for ever
 
 
@@ -225,8 +225,7 @@ def _checked_lease(lease: Any) -> dict[str, Any] | None:
     """Return a copy of a lease; raise InvalidValue if nobody could tell from it who has it, or for how long."""
     if lease is None:
         return None
-    fields = require_keys(lease, LEASE, LEASE, "lease")
-    return {"holder": require(fields["holder"], str, "lease.holder"), "seconds": check_lease_seconds(fields["seconds"])}
+    return {**require_fields(lease, LEASE, "lease"), "seconds": check_lease_seconds(lease["seconds"])}
 
 
 def check_lease_seconds(seconds: Any) -> float:
@@ -241,10 +240,10 @@ def _apply_message(state: State, message: Message) -> None:
     if message.role == "assistant":
         state.in_doubt.clear()
         if not message.tool_calls:
-            state.steps.append(final_step(len(state.steps), message))
+            add_to_trace(state.steps, message)
     if message.role == "tool":
         first_of_id = {call.id: (index, call) for index, call in reversed(open_calls(state.session.messages))}
         index, call = first_of_id[message.tool_call_id or ""]
         state.in_doubt.pop(index, None)
-        state.steps.append(tool_step(len(state.steps), call, message))
+        add_to_trace(state.steps, message, call)
     state.session.messages.append(message)

@@ -13,11 +13,12 @@ Source: chapters 7.3.6 and 7.3.8.
 """
 
 import contextlib
+import os
 import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from minagent.agent import Recorder, Step, new_id
+from minagent.agent import Recorder, Step
 from minagent.document import check_cursor
 from minagent.errors import InvalidValue
 from minagent.log.doubt import Verdict, settled
@@ -38,7 +39,7 @@ class SessionLog(Recorder):
     def __init__(self, store: Store, session_id: str, writer: str | None = None) -> None:
         self.store = store
         self.session_id = session_id
-        self.writer = new_id() if writer is None else writer
+        self.writer = os.urandom(16).hex() if writer is None else writer
         if type(self.writer) is not str or not self.writer:
             raise InvalidValue("writer", "an id that no other process ever has; without one, it is made")
         self.report = ResumeReport(None, 0)
@@ -88,7 +89,7 @@ class SessionLog(Recorder):
         """
         if isinstance(session, Session) and pending_calls(session.messages):
             raise InvalidValue("messages", "calls are open: begin from the State of the log that they come from")
-        new = incarnation or new_id(), check_cursor(model_cursor), list(steps)
+        new = incarnation or os.urandom(16).hex(), check_cursor(model_cursor), list(steps)
         state = session if isinstance(session, State) else State(session, *new)
         check_sequence(state.session.messages)
         body = {**state.to_body(), "lease": None, "chain": NO_DIGEST}

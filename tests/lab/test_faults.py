@@ -90,7 +90,7 @@ FAULTS: list[tuple[Fault, int]] = [
 
 def says_that_it_is_the_new_one(outcome: Outcome) -> bool:
     """Return whether the error says so: only the folder's fsync can fail when the new name is there already."""
-    return "is the new generation now, but a power cut may bring back the one before" in outcome.error
+    return "session.json is new now, but a power cut may bring back what it was before" in outcome.error
 
 
 @pytest.mark.parametrize(("fault", "error"), FAULTS)

@@ -17,9 +17,9 @@ from typing import Any
 from minagent.errors import InvalidValue
 from minagent.log.errors import LogDamaged
 from minagent.log.stores.base import Records
-from minagent.plain_json import canonical, parse, require, require_keys
+from minagent.plain_json import canonical, parse, require_fields
 
-KEYS = frozenset({"first", "session"})
+HEADER = {"first": (int,), "session": (str,)}
 
 
 def header(session_id: str, first: int) -> bytes:
@@ -42,8 +42,8 @@ def first_number(line: bytes, session_id: str) -> int:
 def read_header(line: bytes, name: str) -> dict[str, Any]:
     """Return what the first line says; raise LogDamaged, with the `name`, if it is not what `header` returns."""
     try:
-        found: dict[str, Any] = require_keys(parse(line), KEYS, KEYS, "first line")
-        intact = header(require(found["session"], str, "session"), require(found["first"], int, "first")) == line
+        found = require_fields(parse(line), HEADER, "first line")
+        intact = header(found["session"], found["first"]) == line
     except (ValueError, InvalidValue) as error:
         raise LogDamaged(f"{name}: its first line is damaged: {error}") from error
     if not intact:
