@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from minagent import Agent, FakeModel, Session, Step, ToolRegistry, init_session
-from minagent.lab.example import SCRIPT, TASK, example_agent
+from minagent.lab.world.example import SCRIPT, TASK, example_agent
 from minagent.log import FileStore, MemoryStore, SqliteStore
 from minagent.log.stores.base import Store
 from tests.examined import PROPERTY, Collector, Examined

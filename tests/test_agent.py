@@ -22,7 +22,7 @@ from minagent import (
     step_once,
 )
 from minagent.agent import Recorder
-from minagent.lab.example import ANSWER, SCRIPT, TASK
+from minagent.lab.world.example import ANSWER, SCRIPT, TASK
 from minagent.models import Reply
 
 

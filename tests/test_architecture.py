@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import re
 import statistics
 import subprocess
 import sys
@@ -72,7 +73,7 @@ def test_imports_point_down(path: Path):
         ("log.lease", "import ipywidgets", ["ipywidgets"]),
         ("runner", "from minagent import Agent", ["minagent"]),
         ("log.lease", "from minagent.log import SessionLog", ["minagent.log"]),
-        ("log.records", "from minagent.lab.crashlab import CrashLab", ["minagent.lab.crashlab"]),
+        ("log.records", "from minagent.lab.crash_lab.crashlab import CrashLab", ["minagent.lab.crash_lab.crashlab"]),
         ("log.records", "from minagent.adapters.saver import Saver", ["minagent.adapters.saver"]),
         ("agent", "from . import tools", ["."]),
     ],
@@ -142,7 +143,46 @@ def test_each_floor_can_be_read_in_an_evening():
     assert lines_of({name for name in names if floor(name) == "log"} - {"log.contract"}) <= 1_735
     assert lines_of({"log.contract"}) <= 248
     assert lines_of(needed_by("agent", "checkpoint", "session")) <= 1_144  # step_once, save, load, validate
-    assert lines_of({name for name in names if floor(name) == "lab"}) <= 5_888
+    assert lines_of({name for name in names if floor(name) == "lab"}) <= 5_869
+
+
+LAB = PACKAGE / "lab"
+ROOMS = sorted(path.name for path in LAB.iterdir() if (path / "__init__.py").exists())
+
+
+def index_of(room: Path) -> dict[str, str]:
+    """Return what the first lines of a room say of each thing in it."""
+    docstring = ast.get_docstring(ast.parse((room / "__init__.py").read_text(encoding="utf-8"))) or ""
+    return dict(re.findall(r"^(\w+) +(\w.*)$", docstring.split("\n\n", 1)[1], re.MULTILINE))
+
+
+def test_the_lab_lists_its_rooms():
+    """Each with what it shows; a room's own first lines say the same."""
+    assert sorted(index_of(LAB)) == ROOMS
+    for room, shows in index_of(LAB).items():
+        first_line = (LAB / room / "__init__.py").read_text(encoding="utf-8").splitlines()[0].lower()
+        assert first_line.startswith('"""' + shows.split(":")[0].lower())
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_lists_its_modules_and_is_not_too_large(room: str):
+    """No module is missing, none is gone; and a room has at most 750 lines."""
+    modules = {path.stem for path in (LAB / room).glob("*.py")} - {"__init__"}
+    assert set(index_of(LAB / room)) == modules
+    lines = lines_of({name for name in graph() if name.startswith(f"lab.{room}")})
+    assert lines <= (933 if room == "views" else 750)
+
+
+def test_the_world_knows_no_other_room_and_nobody_knows_the_views():
+    """What is outside of the agent stands by itself; what is seen is on top."""
+    beside = {name: {other for other in imports if other.startswith("lab.")} for name, imports in graph().items()}
+    assert [
+        name
+        for name in beside
+        if name.startswith("lab.world.") and not all(other.startswith("lab.world.") for other in beside[name])
+    ] == []
+    for name, imports in beside.items():
+        assert name.startswith("lab.views") or not any(other.startswith("lab.views") for other in imports), name
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)

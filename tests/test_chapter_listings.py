@@ -15,7 +15,7 @@ import pytest
 
 import minagent
 from minagent import Agent, FakeModel, InvalidMessages, Message, Session, Step, init_session
-from minagent.lab.example import ANSWER, SCRIPT, TASK
+from minagent.lab.world.example import ANSWER, SCRIPT, TASK
 from tests.conftest import ROOT
 
 CHAPTER = ROOT.parent / "shared" / "chapter" / "7.3.txt"

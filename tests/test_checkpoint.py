@@ -36,7 +36,7 @@ from minagent import (
 from minagent.checkpoint import LoadReport, recover_checkpoint
 from minagent.document import VERSION, Checkpoint, decode, encode
 from minagent.errors import CheckpointPassedOver
-from minagent.lab.example import SCRIPT
+from minagent.lab.world.example import SCRIPT
 from minagent.messages import ROLES
 from minagent.plain_json import compact
 from tests.examined import Examined

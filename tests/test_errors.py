@@ -8,8 +8,8 @@ from concurrent.futures import ProcessPoolExecutor
 
 import pytest
 
-import minagent.lab.crashlab
-import minagent.lab.payments  # noqa: F401 - its errors belong to the tree, too
+import minagent.lab.crash_lab.crashlab
+import minagent.lab.world.payments  # noqa: F401 - its errors belong to the tree, too
 from minagent import InvalidValue, MinagentError
 from minagent.log import Conflict, InDoubt, LeaseLost
 

@@ -3,7 +3,7 @@
 import pytest
 
 from minagent import FakeModel, HistoryModel, Message, ScriptExhausted
-from minagent.lab.example import SCRIPT
+from minagent.lab.world.example import SCRIPT
 
 
 def test_answers_come_in_the_order_of_the_script():

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from rattler import MatchSpec
 
-from minagent.lab.environment import PIP_INSTALL
+from minagent.lab.kernel.environment import PIP_INSTALL
 from tests.conftest import ROOT
 
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))

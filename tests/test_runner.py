@@ -32,8 +32,8 @@ from minagent import (
     save_checkpoint,
     validate,
 )
-from minagent.lab.example import EXAMPLES, SCRIPT, Example
-from minagent.lab.young_daly import YoungDaly
+from minagent.lab.frequency.young_daly import YoungDaly
+from minagent.lab.world.example import EXAMPLES, SCRIPT, Example
 from minagent.runner import Policy
 
 ERRAND = EXAMPLES["errand"]

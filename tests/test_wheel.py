@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from minagent.lab.environment import PIP_INSTALL
+from minagent.lab.kernel.environment import PIP_INSTALL
 from tests.conftest import ROOT
 
 
@@ -84,8 +84,11 @@ def test_a_module_that_needs_a_package_of_the_notebooks_says_what_to_install(pyt
     done = run(python, NAME_WHAT_IS_MISSING, tmp_path)
     installed, refused = json.loads(done.stdout)
     assert installed == ["minagent"]
-    assert {"minagent.lab.widgets", "minagent.lab.plots", "minagent.lab.theory"} < refused.keys()
-    assert not {"minagent.lab.check_store", "minagent.lab.crashlab", "minagent.lab.environment"} & refused.keys()
+    assert {"minagent.lab.views.widgets", "minagent.lab.views.plots", "minagent.lab.frequency.theory"} < refused.keys()
+    assert (
+        not {"minagent.lab.any_store.check_store", "minagent.lab.crash_lab.crashlab", "minagent.lab.kernel.environment"}
+        & refused.keys()
+    )
     for name, said in refused.items():
         assert name.startswith("minagent.lab.")
         assert re.fullmatch(rf"No module named '\w+'\. This part of .*: {PIP_INSTALL}", said), (name, said)

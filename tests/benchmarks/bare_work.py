@@ -19,7 +19,7 @@ from typing import Any
 from unittest import mock
 
 from minagent import FakeModel, Session, ToolRegistry, init_session, recover_checkpoint, save_checkpoint, step_once
-from minagent.lab.example import long_task
+from minagent.lab.world.example import long_task
 from minagent.log import FileStore, SessionLog
 from minagent.models import Reply, Usage
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import nbformat
 
-from minagent.lab.crash_lab_widget import WholeLabView
-from minagent.lab.crashlab import CrashLab
+from minagent.lab.crash_lab.crashlab import CrashLab
+from minagent.lab.views.crash_lab_widget import WholeLabView
 from tests.store_notebooks import NOTEBOOKS, run
 
 

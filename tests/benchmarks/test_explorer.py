@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from itertools import cycle
 from typing import Any
 
-from minagent.lab.explorer import Choice
-from minagent.lab.explorer_widget import FrequencyView
+from minagent.lab.frequency.explorer import Choice
+from minagent.lab.views.explorer_widget import FrequencyView
 
 
 def test_a_redraw_of_the_explorer(benchmark: Callable[..., Any]):

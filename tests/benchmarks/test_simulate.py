@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from minagent import SaveWhen
-from minagent.lab.simulate import Outcome, Workload, draw, failures_at_random, simulate
+from minagent.lab.frequency.simulate import Outcome, Workload, draw, failures_at_random, simulate
 
 
 def test_a_million_simulated_steps(benchmark: Callable[..., Any]):

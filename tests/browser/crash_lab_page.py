@@ -5,7 +5,7 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, expect
 
-from minagent.lab.score import Score
+from minagent.lab.crash_lab.score import Score
 
 IS_SAID = """([views, said]) =>
     [...document.querySelectorAll(views + ' [role=status]')].some(line => line.textContent.includes(said))"""

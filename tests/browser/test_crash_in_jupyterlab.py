@@ -6,8 +6,8 @@ from pathlib import Path
 from playwright.sync_api import Locator, expect
 
 from minagent.document import decode
-from minagent.lab.ledger import Ledger
-from minagent.lab.phases import CHECKPOINT, LEDGER
+from minagent.lab.processes.phases import CHECKPOINT, LEDGER
+from minagent.lab.world.ledger import Ledger
 from tests.browser.crash_lab_page import CrashLabOnPage, folder_of
 from tests.conftest import in_process_table
 from tests.examined import Examined

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import Locator, expect
 
-from minagent.lab.explorer import POLICY_NAMES, Choice, explore
-from minagent.lab.explorer_widget import BETWEEN_FAILURES, SAVE_COSTS
-from minagent.lab.simulate import LAWS
+from minagent.lab.frequency.explorer import POLICY_NAMES, Choice, explore
+from minagent.lab.frequency.simulate import LAWS
+from minagent.lab.views.explorer_widget import BETWEEN_FAILURES, SAVE_COSTS
 
 NOTEBOOK = "7.3.8_how_often.ipynb"
 

@@ -9,12 +9,12 @@ from typing import get_args
 import pytest
 from playwright.sync_api import Locator, expect
 
-from minagent.lab.crashlab import CrashLab
-from minagent.lab.disk import stored_files
-from minagent.lab.example import EXAMPLES, ExampleName
-from minagent.lab.ledger import Ledger
-from minagent.lab.phases import LEDGER, Phase, Recording
-from minagent.lab.score import predicted
+from minagent.lab.crash_lab.crashlab import CrashLab
+from minagent.lab.crash_lab.disk import stored_files
+from minagent.lab.crash_lab.score import predicted
+from minagent.lab.processes.phases import LEDGER, Phase, Recording
+from minagent.lab.world.example import EXAMPLES, ExampleName
+from minagent.lab.world.ledger import Ledger
 from tests.browser.crash_lab_page import WholeLabOnPage, folder_of
 from tests.browser.jupyterlab_page import JupyterLabPage
 from tests.browser.notebooks import Notebooks

@@ -3,9 +3,9 @@
 import pytest
 from playwright.sync_api import Locator, expect
 
-from minagent.lab.interleavings import Outcome, every_meeting
-from minagent.lab.request import Rule
-from minagent.lab.two_writers import RULES, in_words
+from minagent.lab.two_writers.interleavings import Outcome, every_meeting
+from minagent.lab.two_writers.request import Rule
+from minagent.lab.views.two_writers import RULES, in_words
 from tests.browser.access import pale, serious
 from tests.examined import Examined
 

@@ -3,7 +3,7 @@
 import sys
 from typing import NoReturn
 
-from minagent.lab.child_process import say, wait_for_parent
+from minagent.lab.processes.child_process import say, wait_for_parent
 
 
 def main(what: str, *words: str) -> None:

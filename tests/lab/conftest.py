@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from minagent.lab.crashlab import CrashLab
+from minagent.lab.crash_lab.crashlab import CrashLab
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from minagent.lab.simulate import Failures, exponential
+from minagent.lab.frequency.simulate import Failures, exponential
 
 
 def failures_per_step(p: float, rng: np.random.Generator) -> Failures:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from minagent.errors import InvalidValue
-from minagent.lab.check_store import Row, Table, check_store
+from minagent.lab.any_store.check_store import Row, Table, check_store
 from minagent.log import LogDamaged, LogTooNew, records, replay
 from minagent.log.records import Record
 from minagent.log.stores.base import KEPT, Records, Store, check_append

@@ -3,7 +3,7 @@
 import gc
 from pathlib import Path
 
-from minagent.lab.child_kernel import ChildKernel
+from minagent.lab.kernel.child_kernel import ChildKernel
 
 
 def test_what_a_kernel_knows_dies_with_it_and_what_it_saved_does_not(tmp_path: Path):

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
-from minagent.lab import child_process
-from minagent.lab.child_process import Child, start
+from minagent.lab.processes import child_process
+from minagent.lab.processes.child_process import Child, start
 from tests.conftest import in_process_table
 
 CHILDREN = "tests.lab.children"

@@ -8,10 +8,10 @@ from typing import get_args
 import ipywidgets
 import pytest
 
-from minagent.lab.crash_lab_widget import WholeLabView
-from minagent.lab.crashlab import CrashLab
-from minagent.lab.example import ExampleName
-from minagent.lab.phases import DOING, Recording
+from minagent.lab.crash_lab.crashlab import CrashLab
+from minagent.lab.processes.phases import DOING, Recording
+from minagent.lab.views.crash_lab_widget import WholeLabView
+from minagent.lab.world.example import ExampleName
 from tests.conftest import in_process_table
 from tests.lab.test_widgets import text
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from minagent.lab import crash_replay
-from minagent.lab.crash_replay import CrashReplayView, crash_points, in_words, replay
-from minagent.lab.matrix import Outcome, single_crashes
-from minagent.lab.variants import VARIANTS
+from minagent.lab.matrix.crash_matrix import Outcome, single_crashes
+from minagent.lab.matrix.variants import VARIANTS
+from minagent.lab.views import crash_replay
+from minagent.lab.views.crash_replay import CrashReplayView, crash_points, in_words, replay
 
 
 def test_a_point_is_named_by_number_step_and_what_comes_next():

@@ -12,10 +12,10 @@ from typing import get_args
 import pytest
 
 from minagent import CheckpointMissing, FakeModel, Session, Step, load_checkpoint
-from minagent.lab import worker
-from minagent.lab.crashlab import CrashLab, NotNow
-from minagent.lab.example import ANSWER, SCRIPT
-from minagent.lab.phases import CHECKPOINT, Phase, Recording
+from minagent.lab.crash_lab.crashlab import CrashLab, NotNow
+from minagent.lab.processes import worker
+from minagent.lab.processes.phases import CHECKPOINT, Phase, Recording
+from minagent.lab.world.example import ANSWER, SCRIPT
 from tests.conftest import in_process_table
 
 RunState = tuple[Session, int | None, list[Step]]

@@ -2,7 +2,7 @@
 
 import json
 
-from minagent.lab.damage import cuts, flip, flips
+from minagent.lab.faults.damage import cuts, flip, flips
 
 
 def test_a_loader_that_believes_everything_lets_everything_pass():

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from minagent.lab.matrix import Runs, double_crashes, run
-from minagent.lab.variants import STANDARD, VARIANTS, Shape
+from minagent.lab.matrix.crash_matrix import Runs, double_crashes, run
+from minagent.lab.matrix.variants import STANDARD, VARIANTS, Shape
 from tests.examined import Examined
 from tests.lab.test_matrix import ALL, OTHER_ANSWER, counts
 

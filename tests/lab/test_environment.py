@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from minagent.lab.environment import NEEDS, check_environment
+from minagent.lab.kernel.environment import NEEDS, check_environment
 
 
 def test_this_machine_is_ready():

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from minagent.lab.explorer import (
+from minagent.lab.frequency.explorer import (
     MOST,
     POLICY_NAMES,
     RESTART_SECONDS,
@@ -18,9 +18,9 @@ from minagent.lab.explorer import (
     explore,
     history,
 )
-from minagent.lab.explorer_widget import BETWEEN_FAILURES, SAVE_COSTS, FrequencyView, picture
-from minagent.lab.simulate import LAWS, Workload, simulate
-from minagent.lab.theory import total_time
+from minagent.lab.frequency.simulate import LAWS, Workload, simulate
+from minagent.lab.frequency.theory import total_time
+from minagent.lab.views.explorer_widget import BETWEEN_FAILURES, SAVE_COSTS, FrequencyView, picture
 from tests.lab.failures import recorded_failures
 
 

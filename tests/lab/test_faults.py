@@ -13,11 +13,11 @@ import pytest
 
 from minagent import Checkpoint, FakeModel, Message, Session, Step, ToolRegistry, init_session, step_once
 from minagent.document import encode
-from minagent.lab.example import SCRIPT, TASK, example_agent
-from minagent.lab.faults import Outcome, survey
-from minagent.lab.file_calls import NO_STRIKE, Fault, run
-from minagent.lab.power_loss import count, killed, record, survivors
-from minagent.lab.protocols import ATOMIC, IN_PLACE, MINAGENT, PROTOCOLS, Protocol, load_json
+from minagent.lab.faults.file_calls import NO_STRIKE, Fault, run
+from minagent.lab.faults.power_loss import count, killed, record, survivors
+from minagent.lab.faults.protocols import ATOMIC, IN_PLACE, MINAGENT, PROTOCOLS, Protocol, load_json
+from minagent.lab.faults.struck_saves import Outcome, survey
+from minagent.lab.world.example import SCRIPT, TASK, example_agent
 from tests.examined import Examined
 
 
@@ -62,7 +62,7 @@ def calls_seen_by_strace(versions: list[bytes], folder: Path) -> int:
     data.write_bytes(versions[-1])
     for version in versions[:-1]:
         run(MINAGENT.save, path, version, NO_STRIKE)
-    program = "import sys; from pathlib import Path; from minagent.lab.protocols import MINAGENT; "
+    program = "import sys; from pathlib import Path; from minagent.lab.faults.protocols import MINAGENT; "
     program += "MINAGENT.save(Path(sys.argv[1]), Path(sys.argv[2]).read_bytes())"
     trace = ["strace", "-y", "-o", str(folder / "trace"), "-e", f"trace={SYSTEM_CALLS}"]
     subprocess.run([*trace, sys.executable, "-c", program, str(path), str(data)], check=True)

@@ -13,10 +13,10 @@ from types import SimpleNamespace
 import pytest
 
 from minagent import ToolCall
-from minagent.lab.example import SESSION
-from minagent.lab.interleavings import TIME_PASSES, InThread, Meeting, Outcome, every_meeting, meeting
-from minagent.lab.request import Place, Rule
-from minagent.lab.request_process import InProcess, on_processes
+from minagent.lab.two_writers.interleavings import TIME_PASSES, InThread, Meeting, Outcome, every_meeting, meeting
+from minagent.lab.two_writers.request import Place, Rule
+from minagent.lab.two_writers.request_process import InProcess, on_processes
+from minagent.lab.world.example import SESSION
 from minagent.log import Lease, LogDamaged, MemoryStore, SessionLog
 from minagent.log.stores.open_store import open_store
 from tests.conftest import in_process_table

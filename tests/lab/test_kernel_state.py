@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from minagent import Agent, CheckpointMissing, FakeModel, Session, Step, save_checkpoint, step_once
-from minagent.lab.example import SCRIPT
-from minagent.lab.kernel_state import KernelState, crash
+from minagent.lab.kernel.kernel_state import KernelState, crash
+from minagent.lab.world.example import SCRIPT
 
 
 def test_crash_and_resume_bring_back_equal_objects(

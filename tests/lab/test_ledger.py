@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from minagent import ToolCall
-from minagent.lab.ledger import Bill, Ledger
+from minagent.lab.world.ledger import Bill, Ledger
 from minagent.models import Usage
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from minagent.lab.matrix import Case, Outcome, damage_newest_checkpoint, run, single_crashes
-from minagent.lab.payments import Payments
-from minagent.lab.variants import LOG_IN_SQLITE, STANDARD, VARIANTS, Shape, Variant
+from minagent.lab.matrix.crash_matrix import Case, Outcome, damage_newest_checkpoint, run, single_crashes
+from minagent.lab.matrix.variants import LOG_IN_SQLITE, STANDARD, VARIANTS, Shape, Variant
+from minagent.lab.world.payments import Payments
 from minagent.log import SessionLog, SqliteStore
 from tests.examined import Examined
 

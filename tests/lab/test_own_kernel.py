@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from minagent.lab.own_kernel import WARNING, OwnKernelView, demo_folder
+from minagent.lab.views.own_kernel import WARNING, OwnKernelView, demo_folder
 
 
 def test_nothing_dies_before_a_yes():

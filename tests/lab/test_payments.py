@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from minagent import EffectUnknown
-from minagent.lab.payment_service import LEDGER, PaymentService, sender
-from minagent.lab.payments import PaymentClient, PaymentRefused, Payments, Request
+from minagent.lab.matrix.payment_service import LEDGER, PaymentService, sender
+from minagent.lab.world.payments import PaymentClient, PaymentRefused, Payments, Request
 from minagent.log import DidNotHappen, Happened, Unknown
 from tests.conftest import in_process_table
 
@@ -175,7 +175,7 @@ def test_a_service_ends_with_its_owner_however_that_ends(tmp_path: Path):
     """A kernel that is killed leaves no service behind."""
     program = (
         "import sys; from pathlib import Path\n"
-        "from minagent.lab.payment_service import PaymentService\n"
+        "from minagent.lab.matrix.payment_service import PaymentService\n"
         "service = PaymentService(Path(sys.argv[1]))\n"
         "print(service.process.pid, flush=True); sys.stdin.read()\n"
     )

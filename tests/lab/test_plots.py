@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.text import Annotation
 
-from minagent.lab.plots import (
+from minagent.lab.views.plots import (
     HATCHES,
     SPANS,
     STYLES,

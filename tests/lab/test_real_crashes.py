@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from minagent.lab.matrix import run, single_crashes
-from minagent.lab.real_crashes import RealCrashes
-from minagent.lab.variants import STANDARD
+from minagent.lab.matrix.crash_matrix import run, single_crashes
+from minagent.lab.matrix.real_crashes import RealCrashes
+from minagent.lab.matrix.variants import STANDARD
 from tests.conftest import in_process_table
 from tests.examined import Examined
 from tests.lab.test_matrix import ALL, OTHER_ANSWER

@@ -8,13 +8,13 @@ from typing import get_args
 import pytest
 
 from minagent import Message, ToolCall
-from minagent.lab.crashlab import CrashLab, NotNow
-from minagent.lab.disk import saved_session
-from minagent.lab.example import EXAMPLES, Example, ExampleName, charge_card
-from minagent.lab.matrix import run, single_crashes
-from minagent.lab.phases import Phase, Recording
-from minagent.lab.score import Score, phases_of, predicted
-from minagent.lab.variants import VARIANTS, Shape
+from minagent.lab.crash_lab.crashlab import CrashLab, NotNow
+from minagent.lab.crash_lab.disk import saved_session
+from minagent.lab.crash_lab.score import Score, phases_of, predicted
+from minagent.lab.matrix.crash_matrix import run, single_crashes
+from minagent.lab.matrix.variants import VARIANTS, Shape
+from minagent.lab.processes.phases import Phase, Recording
+from minagent.lab.world.example import EXAMPLES, Example, ExampleName, charge_card
 from minagent.log import DidNotHappen, Happened
 from tests.examined import Examined
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 
 from minagent import SaveWhen, Unsaved
-from minagent.lab.simulate import (
+from minagent.lab.frequency.simulate import (
     LAWS,
     PATIENCE,
     Failures,
@@ -23,7 +23,7 @@ from minagent.lab.simulate import (
     save_places,
     simulate,
 )
-from minagent.lab.theory import (
+from minagent.lab.frequency.theory import (
     best_interval,
     executed_steps,
     expected_overhead,
@@ -31,7 +31,7 @@ from minagent.lab.theory import (
     lost_per_crash,
     total_time,
 )
-from minagent.lab.young_daly import YoungDaly
+from minagent.lab.frequency.young_daly import YoungDaly
 from minagent.runner import Policy
 from tests.lab.failures import failures_per_step, recorded_failures
 

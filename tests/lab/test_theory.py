@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from minagent.lab.theory import (
+from minagent.lab.frequency.theory import (
     best_interval,
     daly_interval,
     executed_steps,

@@ -14,11 +14,20 @@ import numpy as np
 import pytest
 
 from minagent import SaveWhen, recover_checkpoint, validate
-from minagent.lab.ledger import Ledger
-from minagent.lab.simulate import Outcome, Workload, failures_at_random, simulate
-from minagent.lab.theory import executed_steps, lost_at_a_moment
-from minagent.lab.trials import CHECKPOINT, LEDGER, PATIENCE, SAVE_SECONDS, STEP_SECONDS, Life, crash_points, run_trial
-from minagent.lab.young_daly import YoungDaly
+from minagent.lab.frequency.simulate import Outcome, Workload, failures_at_random, simulate
+from minagent.lab.frequency.theory import executed_steps, lost_at_a_moment
+from minagent.lab.frequency.trials import (
+    CHECKPOINT,
+    LEDGER,
+    PATIENCE,
+    SAVE_SECONDS,
+    STEP_SECONDS,
+    Life,
+    crash_points,
+    run_trial,
+)
+from minagent.lab.frequency.young_daly import YoungDaly
+from minagent.lab.world.ledger import Ledger
 from minagent.runner import Policy
 from tests.examined import Examined
 from tests.lab.failures import recorded_failures

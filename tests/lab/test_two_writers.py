@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from minagent.lab.interleavings import every_meeting
-from minagent.lab.request import Rule
-from minagent.lab.request_process import InProcess
-from minagent.lab.two_writers import RULES, TwoWritersView, in_words
+from minagent.lab.two_writers.interleavings import every_meeting
+from minagent.lab.two_writers.request import Rule
+from minagent.lab.two_writers.request_process import InProcess
+from minagent.lab.views.two_writers import RULES, TwoWritersView, in_words
 from tests.conftest import in_process_table
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from minagent import ToolCall, save_checkpoint
-from minagent.lab.crashlab import CrashLab
-from minagent.lab.example import SCRIPT
-from minagent.lab.kernel_state import KernelState
-from minagent.lab.widgets import CrashLabView, KernelStateView, NumberView
+from minagent.lab.crash_lab.crashlab import CrashLab
+from minagent.lab.kernel.kernel_state import KernelState
+from minagent.lab.views.widgets import CrashLabView, KernelStateView, NumberView
+from minagent.lab.world.example import SCRIPT
 
 
 def text(html: str) -> str:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from minagent.lab.child_process import Child
-from minagent.lab.example import SESSION
-from minagent.lab.writers import STORES, Race, append_all, conflicts, race, record, start_writer
+from minagent.lab.processes.child_process import Child
+from minagent.lab.two_writers.writers import STORES, Race, append_all, conflicts, race, record, start_writer
+from minagent.lab.world.example import SESSION
 from minagent.log import Conflict
 from tests.conftest import in_process_table
 

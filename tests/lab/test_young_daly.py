@@ -5,7 +5,7 @@ import math
 import pytest
 
 from minagent import Unsaved
-from minagent.lab.young_daly import YoungDaly, daly_interval
+from minagent.lab.frequency.young_daly import YoungDaly, daly_interval
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from minagent import FakeModel, Session, ToolRegistry, init_session, step_once
-from minagent.lab.example import EXAMPLES
-from minagent.lab.file_calls import NO_STRIKE, Fault, Strike, run
+from minagent.lab.faults.file_calls import NO_STRIKE, Fault, Strike, run
+from minagent.lab.world.example import EXAMPLES
 from minagent.log import FileStore, SessionLog
 from tests.examined import Examined
 

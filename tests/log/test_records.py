@@ -7,7 +7,7 @@ import pytest
 
 from minagent import Message, Session, Step, ToolCall
 from minagent.errors import InvalidValue
-from minagent.lab.damage import cuts, flips
+from minagent.lab.faults.damage import cuts, flips
 from minagent.log import LogDamaged, LogTooNew
 from minagent.log.records import NO_DIGEST, Doubt, Record, State, apply, decode, encode, restore
 from minagent.plain_json import compact

@@ -19,8 +19,8 @@ from minagent import (
     init_session,
     step_once,
 )
-from minagent.lab.damage import flip
-from minagent.lab.example import EXAMPLES, Example
+from minagent.lab.faults.damage import flip
+from minagent.lab.world.example import EXAMPLES, Example
 from minagent.log import AppendUnknown, Conflict, LogDamaged, LogMissing
 from minagent.log.records import State
 from minagent.log.replay import load

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from minagent.lab.session_checks import WRITERS
+from minagent.lab.any_store.session_checks import WRITERS
 from minagent.log import Conflict
 from minagent.log.contract import OpenStore
 from minagent.log.stores.base import KEPT, Records, check_append

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from minagent.lab.example import SESSION
-from minagent.lab.file_calls import NO_STRIKE, Ended, Fault, Strike, run
-from minagent.lab.writers import append_all, conflicts, record, start_writer
+from minagent.lab.faults.file_calls import NO_STRIKE, Ended, Fault, Strike, run
+from minagent.lab.two_writers.writers import append_all, conflicts, record, start_writer
+from minagent.lab.world.example import SESSION
 from minagent.log import AppendUnknown, Conflict, LogDamaged
 from minagent.log.stores.file import FileStore, _Open
 from tests.examined import Examined

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from minagent import Agent, FakeModel, Message, ToolCall, ToolRegistry, init_session, step_once
-from minagent.lab.example import SESSION
-from minagent.lab.writers import append_all, conflicts, start_writer
+from minagent.lab.two_writers.writers import append_all, conflicts, start_writer
+from minagent.lab.world.example import SESSION
 from minagent.log import AppendUnknown, Conflict, SessionLog, SqliteStore, run_with_log
 from minagent.log.stores import sqlite
 

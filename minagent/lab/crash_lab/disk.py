@@ -1,0 +1,103 @@
+"""What the crash lab's disk holds, file by file, and what of it would outlive a power cut."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from minagent import CheckpointError, Session, recover_checkpoint
+from minagent.checkpoint import numbered
+from minagent.document import decode
+from minagent.lab.processes.phases import CHECKPOINT
+from minagent.lab.world.example import SESSION
+from minagent.log import FileStore, LogError, LogMissing, SessionLog
+from minagent.log.records import State
+from minagent.log.stores.json_lines import whole
+from minagent.messages import ToolCall, open_calls
+
+Verdict = Literal["good", "bad"]
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """One file on the disk."""
+
+    name: str
+    size: int  # in bytes
+    verdict: Verdict  # whether it loads: "good" or "bad"
+    messages: int  # how many messages it holds; 0 if it is bad
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.size} bytes, {self.verdict}, {self.messages} messages"
+
+
+def stored_files(folder: Path) -> list[StoredFile]:
+    """Return the log and the checkpoints, the newest first, each checked as loading it would check it."""
+    path = folder / CHECKPOINT
+    generations = map(Path, numbered(path).values())
+    older = [file for file in generations if not (path.exists() and path.samefile(file))]
+    files = [_examined(file) for file in (path, *older) if file.exists()]
+    log = path.with_name(f"{SESSION}.log.jsonl")
+    return [_examined_log(log, folder), *files] if log.exists() else files
+
+
+def in_short(files: list[StoredFile]) -> str:
+    """Return the files in one line."""
+    if not files:
+        return "empty"
+    older = ", ".join(f"{file.name.rpartition('.')[2]} {file.verdict}" for file in files[1:])
+    return f"{files[0]}; older: {older}" if older else str(files[0])
+
+
+def _examined(path: Path) -> StoredFile:
+    data = path.read_bytes()
+    try:
+        return StoredFile(path.name, len(data), "good", len(decode(data).session.messages))
+    except CheckpointError:
+        return StoredFile(path.name, len(data), "bad", 0)
+
+
+def _examined_log(path: Path, folder: Path) -> StoredFile:
+    size = path.stat().st_size
+    try:
+        state = logged(folder)
+    except LogError:
+        return StoredFile(path.name, size, "bad", 0)
+    return StoredFile(path.name, size, "good", 0 if state is None else len(state.session.messages))
+
+
+def logged(folder: Path) -> State | None:
+    """Return what the log says; None if there is none."""
+    try:
+        return SessionLog.resume(FileStore((folder / CHECKPOINT).parent), SESSION, writer="reader").state
+    except LogMissing:
+        return None
+
+
+def call_in_doubt(folder: Path) -> ToolCall | None:
+    """Return the call of which the log has an intent and no result, if there is one."""
+    state = logged(folder)
+    if state is None:
+        return None
+    return next((call for index, call in open_calls(state.session.messages) if index in state.in_doubt), None)
+
+
+def saved_session(folder: Path) -> Session | None:
+    """Return the session that a new process would go on with; None if it would begin anew."""
+    if (state := logged(folder)) is not None:
+        return state.session
+    try:
+        return recover_checkpoint(folder / CHECKPOINT)[0].session
+    except CheckpointError:
+        return None
+
+
+def drop_unforced(folder: Path) -> None:
+    """Take away what was written and not forced to the disk: what a power cut may do (a model of it).
+
+    What a save or an append has not come to its end with is a temporary file, or the end of the log.
+    """
+    disk = (folder / CHECKPOINT).parent
+    for temporary in disk.glob(".*.tmp"):
+        temporary.unlink()
+    for log in disk.glob("*.log.jsonl"):
+        log.write_bytes(whole(log.read_bytes()))

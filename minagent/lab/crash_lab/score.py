@@ -1,0 +1,110 @@
+"""The score of the crash lab: what a crash did, and what theory says that it does.
+
+The theory is arithmetic on the phases of a step: what is on the disk when the process dies, and what is not. It runs
+nothing. That it comes out is tested on real processes, for each phase of each step of each way of recording.
+
+Source: chapters 7.3.6 and 7.3.8.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from minagent.lab.crash_lab.disk import logged, saved_session
+from minagent.lab.processes.phases import INTERVAL, Phase, Recording, Report
+from minagent.lab.world.example import Example
+from minagent.lab.world.ledger import Ledger
+
+LOGS = ("log", "log with keys")
+
+
+@dataclass(frozen=True)
+class Score:
+    """Four numbers, and they are not the same."""
+
+    steps_lost: int = 0  # steps that were complete in a process that died, and not on its disk
+    effects_repeated: int = 0  # effects that the world saw again
+    effects_unknown: int = 0  # calls of which nobody knew whether they had their effect
+    calls_paid_twice: int = 0  # model calls that were made again
+
+    def __add__(self, other: "Score") -> "Score":
+        return Score(
+            self.steps_lost + other.steps_lost,
+            self.effects_repeated + other.effects_repeated,
+            self.effects_unknown + other.effects_unknown,
+            self.calls_paid_twice + other.calls_paid_twice,
+        )
+
+    def named(self) -> dict[str, int]:
+        """Return the numbers by their names, in words."""
+        return {
+            "steps lost": self.steps_lost,
+            "effects repeated": self.effects_repeated,
+            "effects unknown": self.effects_unknown,
+            "model calls paid twice": self.calls_paid_twice,
+        }
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name}: {count}" for name, count in self.named().items())
+
+
+def changes_the_world(example: Example) -> list[bool]:
+    """Return for each step of an example whether its tool changes the world."""
+    effects = {tool.__name__: effect for tool, effect in example.tools.items()}
+    return [any(effects[call.name] != "read_only" for call in answer.tool_calls) for answer in example.script]
+
+
+def phases_of(recording: Recording, example: Example, step: int) -> list[Phase]:
+    """Return the phases of a step, in order."""
+    answer, last = example.script[step], step == len(example.script) - 1
+    plan = recording in LOGS or (recording == "before side effects" and changes_the_world(example)[step])
+    save = recording != "nothing" and (last or (step + 1) % INTERVAL.get(recording, 1) == 0)
+    tool: list[Phase] = ["plan", "tool", "result"] if plan else ["tool", "result"]
+    return ["model", *(tool if answer.tool_calls else []), *(["save"] if save else [])]  # type: ignore[list-item]
+
+
+def predicted(recording: Recording, example: Example, step: int, phase: Phase) -> Score:
+    """Return what a crash before `phase` of `step` does, if the run then goes on to its end.
+
+    Half a write is as none. Of a call in doubt the score assumes that whoever decides looks first.
+    """
+    effects = changes_the_world(example)
+    on_disk = 0 if recording == "nothing" else step - step % INTERVAL.get(recording, 1)
+    logs, writes_plan = recording in LOGS, "plan" in phases_of(recording, example, step)
+    past_plan, past_effect = phase in ("tool", "result", "save"), phase in ("result", "save")
+    again = sum(effects[on_disk:step]) + (past_effect and effects[step])
+    return Score(
+        steps_lost=step + (phase == "save") - on_disk,
+        effects_repeated=0 if logs else again,
+        effects_unknown=int(recording == "log" and past_plan and effects[step]),
+        calls_paid_twice=step - on_disk + (phase != "model" and not (writes_plan and past_plan)),
+    )
+
+
+class Tally:
+    """What the crashes of a run have done so far, as disk and ledger have it, and what theory says of them."""
+
+    def __init__(self, recording: Recording, example: Example) -> None:
+        self.recording, self.example = recording, example
+        self.predicted = Score()
+        """What theory says, if the run goes on to its end."""
+        self._lost = self._unknown = 0
+        self._asked: Counter[int] = Counter()
+
+    def model_was_asked(self, step: int) -> None:
+        """Count a model call."""
+        self._asked[step] += 1
+
+    def crashed(self, report: Report, folder: Path) -> None:
+        """Look at what a process has left that died where the report says."""
+        saved, log = saved_session(folder), logged(folder)
+        complete = report.step + (report.phase == "save")
+        self._lost += complete - (0 if saved is None else saved.step_count)
+        self._unknown += self.recording == "log" and log is not None and bool(log.in_doubt)
+        self.predicted += predicted(self.recording, self.example, report.step, report.phase)
+
+    def score(self, ledger: Ledger) -> Score:
+        """Return the score so far."""
+        harmless = {tool.__name__ for tool, effect in self.example.tools.items() if effect == "read_only"}
+        again = sum(effect["repeat"] > 0 for effect in ledger.effects() if effect["name"] not in harmless)
+        return Score(self._lost, again, self._unknown, sum(count - 1 for count in self._asked.values()))

@@ -1,0 +1,235 @@
+"""Ways of recording, and a process that works in each of them.
+
+The standard run has 3 steps with 2 tools each, and an answer; each tool charges a customer. There is no executor here:
+each way calls `step_once`, with `save_checkpoint` or with a log.
+
+Source: chapter 7.3.6.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from minagent import (
+    Agent,
+    Message,
+    Session,
+    ToolCall,
+    ToolRegistry,
+    init_session,
+    recover_checkpoint,
+    save_checkpoint,
+    step_once,
+)
+from minagent.agent import NOT_RECORDED, Recorder
+from minagent.lab.processes.crash_points import CrashPoints, WatchedDatabase
+from minagent.lab.world.example import BEGAN, SESSION
+from minagent.lab.world.ledger import Ledger
+from minagent.lab.world.payments import PaymentClient, Payments, Send
+from minagent.log import DidNotHappen, FileStore, InDoubt, SessionLog, SqliteStore, Unknown
+from minagent.log.doubt import Verdict
+from minagent.models import Reply, Usage
+from minagent.tools import Effect
+
+BILL = "bill.jsonl"
+CHECKPOINT = "session.json"
+DATABASE = "sessions.db"
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A way of recording, and of treating a call in doubt."""
+
+    name: str
+    recording: Literal["save", "save the plan", "save each tool", "log", "log in SQLite", "database"]
+    effect: Effect = "non_idempotent"  # what the tool declares. If that is idempotent, it gives the service its key
+    can_be_asked: bool = False  # whether the tool can tell what happened
+    verdict: Verdict = field(default_factory=Unknown)  # what a person says to a call in doubt, without looking
+    checkpoints: bool = False  # whether the log is compacted after each step
+
+
+VARIANTS = {
+    variant.name: variant
+    for variant in (
+        Variant("chapter", "save"),
+        Variant("plan saved first", "save the plan"),
+        Variant("saved after each tool", "save each tool"),
+        Variant("log, retry", "log", verdict=DidNotHappen()),
+        Variant("log, skip", "log", verdict=Unknown()),
+        Variant("log, ask the tool", "log", can_be_asked=True),
+        Variant("log, keys", "log", "idempotent"),
+        Variant("one transaction", "database", "idempotent"),
+    )
+}
+LOG_IN_SQLITE = Variant("log in SQLite, keys", "log in SQLite", "idempotent")
+"""As "log, keys"; only the place of the log is another one."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What is to be done."""
+
+    steps: int = 3
+    tools: int = 2  # in each step
+    repeats_itself: bool = True  # whether the model, asked again, answers the same. If not, it orders something else
+
+
+STANDARD = Shape()
+
+
+class _Model:
+    """Orders for each step, and answers in the end. It has no script: the history tells how far the work is."""
+
+    cursor: int | None = None
+
+    def __init__(self, shape: Shape, bill: Ledger, points: CrashPoints) -> None:
+        self.shape, self.bill, self.points = shape, bill, points
+
+    def complete(self, messages: Sequence[Message], schemas: Sequence[dict[str, Any]]) -> Reply:  # noqa: ARG002
+        """Answer, and write the bill."""
+        self.points.about_to("model")
+        step = sum(message.role == "assistant" for message in messages)
+        asked = "" if self.shape.repeats_itself else f", asked {self.bill.bill().calls}"
+        orders = [f"order {step}.{number}{asked}" for number in range(self.shape.tools)]
+        calls = [ToolCall(f"c{n}", "charge", {"order": order, "amount": 10}) for n, order in enumerate(orders)]
+        usage = Usage(0, 0)
+        self.bill.record_model_call(usage)
+        self.points.about_to("answer")
+        done = step == self.shape.steps
+        return Reply(Message("assistant", "All is paid.") if done else Message("assistant", "", calls), usage)
+
+
+@dataclass
+class _SaveEachTool(Recorder):
+    """A recorder without a log: it saves the whole session where a log would append."""
+
+    path: Path
+    model: _Model
+    steps: list[Any]
+    saved: int  # messages that are on the disk
+
+    def record(self, session: Session, model_cursor: int | None) -> None:  # noqa: ARG002
+        if len(session.messages) > self.saved:
+            save_checkpoint(self.path, session, self.model, self.steps)
+            self.saved = len(session.messages)
+
+    def answered(self, session: Session, model_cursor: int | None, reply: Reply) -> None:
+        if not reply.message.tool_calls:
+            self.record(session, model_cursor)
+
+    def run(self, tools: ToolRegistry, session: Session, cursor: int | None, index: int, call: ToolCall) -> str:  # noqa: ARG002
+        self.record(session, cursor)
+        return tools.call(call, "")
+
+
+@dataclass
+class _SavePlan(Recorder):
+    """A recorder that saves what the model wants, before it is done."""
+
+    save: Callable[[], None]
+
+    def answered(self, session: Session, model_cursor: int | None, reply: Reply) -> None:  # noqa: ARG002
+        if reply.message.tool_calls:
+            self.save()
+
+
+class Life:
+    """One process: it goes on from what the disk holds, and comes to the end if it does not die before."""
+
+    def __init__(self, folder: Path, variant: Variant, shape: Shape, send: Send, points: CrashPoints) -> None:
+        self.folder, self.variant, self.points = folder, variant, points
+        self.client = PaymentClient(send)
+        self.model = _Model(shape, Ledger(folder / BILL), points)
+        registry = ToolRegistry()
+        reconcile = self.client.what_happened if variant.can_be_asked else None
+        registry.register(effect=variant.effect, reconcile=reconcile)(self.charge)
+        self.agent = Agent(registry, "You place orders.")
+
+    def charge(self, order: str, amount: int, *, idempotency_key: str | None) -> str:
+        """Charge the customer of an order."""
+        self.points.about_to("tool")
+        key = idempotency_key if self.variant.effect == "idempotent" else None
+        receipt = self.client.charge(order, amount, key=key, reference=idempotency_key)
+        self.points.about_to("result")
+        return receipt
+
+    def begin(self) -> None:
+        """Put a new session on the disk."""
+        session = init_session(self.agent, "Place the orders.", session_id=SESSION, created_at=BEGAN)
+        with self.points.watching_files():
+            if (store := store_of(self.folder, self.variant)) is None:
+                save_checkpoint(self.folder / CHECKPOINT, session, self.model, [])
+            else:
+                SessionLog.begin(store, session, None, writer="w", incarnation="i1")
+                store.close()
+
+    def live(self) -> None:
+        """Go on to the end."""
+        if (store := store_of(self.folder, self.variant)) is None:
+            with self.points.watching_files():
+                self._save_checkpoints()
+            return
+        try:
+            if isinstance(store, SqliteStore):
+                if self.variant.recording == "database":
+                    self._share(store)
+                self._watch(store)
+            with self.points.watching_files():
+                self._write_log(SessionLog.resume(store, SESSION, writer="w"))
+        finally:
+            store.close()  # what was not committed is gone, as with the process
+
+    def _share(self, store: SqliteStore) -> None:
+        """Let the charges be rows in the log's own database, and part of its transactions."""
+        payments = Payments(store.connection)
+
+        def send(request: Any) -> Any:
+            with store.effect():
+                return payments.answer(request)
+
+        self.client.send = send
+
+    def _watch(self, store: SqliteStore) -> None:
+        """Make what is written to the log's database a crash point."""
+        if self.points.imagined:
+            store.connection.execute("PRAGMA synchronous = OFF")
+        store.connection = WatchedDatabase(store.connection, self.points)  # type: ignore[assignment]
+
+    def _save_checkpoints(self) -> None:
+        path = self.folder / CHECKPOINT
+        start = recover_checkpoint(path)[0]
+        session, steps, recording = start.session, start.steps, self.variant.recording
+
+        def save() -> None:
+            save_checkpoint(path, session, self.model, steps)
+
+        each_tool = recording == "save each tool"
+        recorder: Recorder = _SavePlan(save) if recording == "save the plan" else NOT_RECORDED
+        if each_tool:
+            recorder = _SaveEachTool(path, self.model, steps, len(session.messages))
+        while not session.answered:
+            step_once(self.agent, session, self.model, steps, recorder)
+            if not each_tool:
+                save()
+
+    def _write_log(self, log: SessionLog) -> None:
+        state = log.state
+        while not state.session.answered:
+            try:
+                step_once(self.agent, state.session, self.model, state.steps, log=log)
+                if self.variant.checkpoints:
+                    log.compact()
+            except InDoubt as doubt:
+                log.resolve(doubt.key, self.variant.verdict)
+                state = log.state
+
+
+def store_of(folder: Path, variant: Variant) -> FileStore | SqliteStore | None:
+    """Return the store of the log, if the variant writes one."""
+    match variant.recording:
+        case "log":
+            return FileStore(folder)
+        case "log in SQLite" | "database":
+            return SqliteStore(folder / DATABASE)
+    return None

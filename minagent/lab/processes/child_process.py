@@ -1,0 +1,168 @@
+"""A process of ours, and the pipes to it: a module's `main`, and one line at a time, each way.
+
+    child = start("minagent.lab.two_writers.writers", "file", "/tmp/x", "w0", "200")
+    child.hear()                  # its next line; b"" if it has ended
+    child.tell(b"go")
+    child.kill()                  # SIGKILL; when this returns it is gone from the process table
+
+The parent's side is `start` and `Child`, the child's `say` and `wait_for_parent`.
+"""
+
+import contextlib
+import functools
+import itertools
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import weakref
+from collections.abc import Sequence
+from typing import IO, Any
+
+from minagent.plain_json import canonical
+
+
+def start(module: str, *arguments: str, complaints: IO[bytes] | None = None, imports: Sequence[str] = ()) -> "Child":
+    """Start the `main` of a module; `complaints` is its stderr, or else that of this process.
+
+    `imports` are modules that it will import, and that others after it need not import again.
+    It has a session of its own: Jupyter interrupts a cell by a signal to the kernel's whole group of processes.
+    """
+    to_child, from_child = os.pipe(), os.pipe()
+    theirs = [to_child[0], from_child[1], 2 if complaints is None else complaints.fileno()]
+    try:
+        pid = _launcher(os.getpid()).ask({"start": [module, *arguments], "imports": imports}, theirs)["pid"]
+    except BaseException:
+        os.close(to_child[1])
+        os.close(from_child[0])
+        raise
+    finally:
+        os.close(to_child[0])
+        os.close(from_child[1])
+    return Child(pid, open(to_child[1], "wb", buffering=0), open(from_child[0], "rb"))
+
+
+class Child:
+    """The parent's hold on a process. One that is dropped is killed; so are all at the end of Python."""
+
+    def __init__(self, pid: int, to_child: IO[bytes], from_child: IO[bytes]) -> None:
+        self.pid = pid
+        self._to_child, self._from_child = to_child, from_child
+        self._code: list[int] = []  # shared with `_end`, which must not hold the child itself
+        self.kill = weakref.finalize(self, _end, pid, self._code, to_child, from_child)
+        """Send SIGKILL, and wait until the process is gone from the process table."""
+
+    def tell(self, line: bytes) -> None:
+        """Send a line. If the child is dead, nothing is sent: hearing from it will tell."""
+        with contextlib.suppress(BrokenPipeError):
+            self._to_child.write(line + b"\n")
+
+    def hear(self) -> bytes:
+        """Return the child's next line, without its line break, or b"" if it has ended.
+
+        An interrupt kills it: to what its next line belongs, nobody could tell.
+        """
+        try:
+            return self._from_child.readline().rstrip(b"\n")
+        except BaseException:
+            self.kill()
+            raise
+
+    def stop(self) -> None:
+        """Stop it, as a machine does that falls asleep, and wait until it has stopped."""
+        os.kill(self.pid, signal.SIGSTOP)
+        _waited(self.pid, os.WUNTRACED)
+
+    def wake(self) -> None:
+        """Let it run again."""
+        os.kill(self.pid, signal.SIGCONT)
+
+    @property
+    def running(self) -> bool:
+        """Whether it has not ended."""
+        if not self._code and (status := _waited(self.pid, os.WNOHANG)) is not None:
+            self._code.append(os.waitstatus_to_exitcode(status))
+        return not self._code
+
+    def wait(self) -> int:
+        """Wait for its end, and return its exit code: minus the signal's number if it was killed."""
+        if not self._code:
+            self._code.append(os.waitstatus_to_exitcode(_waited(self.pid, 0)))
+        self.kill()
+        return self._code[0]
+
+
+def _end(pid: int, code: list[int], *pipes: IO[bytes]) -> None:
+    if not code:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+        code.append(os.waitstatus_to_exitcode(_waited(pid, 0)))
+    for pipe in pipes:
+        pipe.close()
+
+
+def _waited(pid: int, options: int) -> Any:
+    return _launcher(os.getpid()).ask({"wait": pid, "options": options})["status"]
+
+
+class _Launcher:
+    """The parent's hold on the launcher."""
+
+    def __init__(self) -> None:
+        self._socket, theirs = socket.socketpair()
+        with theirs:
+            command = [sys.executable, "-m", "minagent.lab.processes.launcher", str(theirs.fileno())]
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()], start_new_session=True
+            )
+        self._answers = self._socket.makefile("rb")
+        weakref.finalize(self, _dismiss, self._socket, self._answers, self._process)
+        self._numbers = itertools.count()
+        self._lock = threading.Lock()
+
+    def ask(self, order: dict[str, Any], files: list[int] | None = None) -> dict[str, Any]:
+        """Give an order, and return the answer to it. Those to orders that were interrupted are passed over.
+
+        Raises:
+            RuntimeError: the launcher is dead; the next order begins another one.
+        """
+        with self._lock:
+            number = next(self._numbers)
+            line = json.dumps({"number": number, **order}).encode() + b"\n"
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # it died before, or with an order unread
+                socket.send_fds(self._socket, [line], files or [])
+                for said in self._answers:
+                    answer: dict[str, Any] = json.loads(said)
+                    if answer["number"] == number:
+                        return answer
+        _launcher.cache_clear()
+        raise RuntimeError("the process that starts others is dead; it says why on stderr")
+
+
+def _dismiss(connection: socket.socket, answers: IO[bytes], process: subprocess.Popen[bytes]) -> None:
+    answers.close()
+    connection.close()
+    process.wait()
+
+
+@functools.cache
+def _launcher(_: int) -> _Launcher:
+    """Return the launcher of the process with this id: a fork of one that has a launcher needs its own."""
+    return _Launcher()
+
+
+def say(value: Any) -> None:
+    """Tell the parent a value, as a line of JSON."""
+    sys.stdout.buffer.write(canonical(value) + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def wait_for_parent() -> str:
+    """Return the parent's next line, without its line break. If the parent is gone, end here."""
+    line = sys.stdin.buffer.readline()
+    if not line:
+        sys.exit("the parent is gone")
+    return line.decode().strip()

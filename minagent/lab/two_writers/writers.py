@@ -1,0 +1,131 @@
+"""Several processes that write to one session at once, and none of which gives up.
+
+    race(folder, "file", writers=8, count=200).kept          1,600, of 1,600 that were acknowledged
+    race(folder, "last write wins", writers=8, count=200)    keeps a few hundred of them
+
+A writer appends its records one by one. After a Conflict it knows how long the log is now, and tries again. Each record
+says which number its writer meant it to have in the log.
+
+A writer is a process (`main`). It says "ready" when its store is open, waits for a line, appends, and says how many
+conflicts there were. So all begin at once.
+
+Source: chapter 7.3.9.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from minagent.atomic import replace_atomically
+from minagent.lab.processes.child_process import Child, say, start, wait_for_parent
+from minagent.lab.world.example import SESSION
+from minagent.log import Conflict, FileStore, SqliteStore
+from minagent.log.stores.base import Records
+
+
+class Log(Protocol):
+    """What a writer needs of a store."""
+
+    def append(self, session_id: str, records: Sequence[bytes], expected_length: int) -> None:
+        """Add records to the end of a log."""
+
+    def read(self, session_id: str) -> Records:
+        """Return all records."""
+
+
+class LastWriteWins:
+    """No store: the whole state is read, changed, and written back, atomically and durably. There is no condition."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "state.jsonl"
+
+    def append(self, session_id: str, records: Sequence[bytes], expected_length: int) -> None:  # noqa: ARG002
+        """Write everything that was there a moment ago, and these records."""
+        state = self.read(session_id).lines + list(records)
+        replace_atomically(self.path, b"".join(line + b"\n" for line in state))
+
+    def read(self, session_id: str) -> Records:  # noqa: ARG002
+        """Return what the last write left."""
+        return Records(0, self.path.read_bytes().splitlines() if self.path.exists() else [])
+
+
+STORES: dict[str, Callable[[Path], Log]] = {
+    "file": FileStore,
+    "sqlite": lambda folder: SqliteStore(folder / "sessions.db"),
+    "last write wins": LastWriteWins,
+}
+"""How each is opened in a folder that exists."""
+
+
+def record(name: str, n: int, number: int) -> bytes:
+    """Return a writer's record number `n`, meant to be record `number` of the log."""
+    return f'{{"n":{n},"number":{number},"writer":"{name}"}}'.encode()
+
+
+def append_all(log: Log, name: str, count: int) -> int:
+    """Append `count` records, trying again after each Conflict; return how many conflicts there were."""
+    conflicts = length = 0
+    for n in range(count):
+        while True:
+            try:
+                log.append(SESSION, [record(name, n, length)], length)
+            except Conflict as conflict:
+                conflicts, length = conflicts + 1, conflict.length
+            else:
+                length += 1
+                break
+    return conflicts
+
+
+def start_writer(folder: Path, store: str, name: str, count: int) -> Child:
+    """Start a process that says when it is ready, waits for a line, and appends."""
+    return start("minagent.lab.two_writers.writers", store, str(folder), name, str(count))
+
+
+def conflicts(child: Child) -> int:
+    """Wait until all is appended; return how many conflicts there were.
+
+    Raises:
+        RuntimeError: the writer failed; it says why on stderr.
+    """
+    said = child.hear()
+    if (code := child.wait()) != 0:
+        raise RuntimeError(f"a writer ended with code {code}; it says why on stderr")
+    return int(said)
+
+
+@dataclass(frozen=True)
+class Race:
+    """What came of it."""
+
+    acknowledged: int  # appends that returned: whoever asked for them was told that they are done
+    kept: int  # records that are in the log in the end, each counted once
+    conflicts: int  # appends that were refused, and tried again
+
+
+def race(folder: Path, store: str, writers: int, count: int) -> Race:
+    """Let so many processes append so many records each, all at once.
+
+    Raises:
+        RuntimeError: a writer failed; it says why on stderr.
+    """
+    children = [start_writer(folder, store, f"w{number}", count) for number in range(writers)]
+    try:
+        for child in children:
+            child.hear()
+        for child in children:
+            child.tell(b"go")
+        tried_again = sum(conflicts(child) for child in children)
+    finally:
+        for child in children:
+            child.kill()
+    return Race(writers * count, len(set(STORES[store](folder).read(SESSION).lines)), tried_again)
+
+
+def main(store: str, folder: str, name: str, count: str) -> None:
+    """Be a writer."""
+    log = STORES[store](Path(folder))
+    say("ready")
+    wait_for_parent()
+    say(append_all(log, name, int(count)))

@@ -1,0 +1,214 @@
+"""Data -> matplotlib Axes.
+
+One look: Okabe-Ito colours (the purple darker, so that words in it can be read), markers, dashes and hatches beside
+them, names at the marks, a white ground in every theme.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import cycle
+
+from minagent.lab.kernel.environment import notebook_packages
+
+with notebook_packages():
+    from matplotlib.axes import Axes
+    from matplotlib.patches import Patch, Rectangle
+    from matplotlib.ticker import MaxNLocator
+
+BLUE, ORANGE, GREEN, PURPLE, BLACK = "#0072B2", "#D55E00", "#009E73", "#9C4F80", "#000000"
+STYLES = ((BLUE, "o", "-"), (ORANGE, "s", "--"), (GREEN, "^", ":"), (PURPLE, "D", "-."), (BLACK, "v", (0, (1, 3))))
+"""Colour, marker and line of the first to the fifth series: each tells them apart by itself."""
+HATCHES = ("", "///", "...")
+
+
+def _finish(axes: Axes) -> None:
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.figure.set_facecolor("white")
+
+
+def bars(axes: Axes, values: Mapping[str, int], unit: str) -> None:
+    """Draw one horizontal bar for each value, the first on top, with its name and its number beside it."""
+    grouped_bars(axes, {name: {"": value} for name, value in values.items()}, unit)
+
+
+def grouped_bars(axes: Axes, groups: Mapping[str, Mapping[str, float]], unit: str, digits: int = 0) -> None:
+    """Draw for each group one horizontal bar a series, the first on top, each with its number beside it."""
+    series = list(next(iter(groups.values())))
+    height = 0.8 / len(series)
+    for place, name in enumerate(series):
+        values = [group[name] for group in groups.values()]
+        middles = [i + (place - (len(series) - 1) / 2) * height for i in range(len(values))]
+        color, _, _ = STYLES[place]
+        marks = axes.barh(middles, values, height, color=color, hatch=HATCHES[place], edgecolor="white", label=name)
+        axes.bar_label(marks, padding=3, fmt=f"{{:.{digits}f}}")
+    axes.set_yticks(range(len(groups)), list(groups))
+    axes.invert_yaxis()
+    axes.set_xlabel(unit)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.margins(x=0.15)
+    if len(series) > 1:
+        axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=len(series))
+    _finish(axes)
+
+
+def lines(axes: Axes, series: Mapping[str, Sequence[float]], x_label: str, y_label: str) -> None:
+    """Draw one line a series over 0, 1, 2, ..., each with its name at its end."""
+    for (name, values), (color, marker, line) in zip(series.items(), STYLES, strict=False):
+        axes.plot(range(len(values)), values, color=color, marker=marker, linestyle=line)
+        axes.annotate(name, (len(values) - 1, values[-1]), (8, 0), textcoords="offset points", color=color, va="center")
+    axes.set_xlabel(x_label)
+    axes.set_ylabel(y_label)
+    axes.margins(x=0.1)
+    _finish(axes)
+
+
+def curves(axes: Axes, x: Sequence[float], series: Mapping[str, Sequence[float]], x_label: str, y_label: str) -> None:
+    """Draw one smooth curve a series over the same `x`, each with its name at its end."""
+    for (name, values), (color, _, line) in zip(series.items(), STYLES, strict=False):
+        axes.plot(x, values, color=color, linestyle=line)
+        axes.annotate(
+            name,
+            (x[-1], values[-1]),
+            (6, 0),
+            textcoords="offset points",
+            color=color,
+            va="center",
+            annotation_clip=False,
+        )
+    axes.set_xlabel(x_label)
+    axes.set_ylabel(y_label)
+    _finish(axes)
+
+
+def measured(axes: Axes, x: Sequence[float], y: Sequence[float], errors: Sequence[float], style: int = 0) -> None:
+    """Draw dots with a bar of `errors` up and down each: what was measured, on the curve of what was expected."""
+    color, marker, _ = STYLES[style]
+    axes.errorbar(x, y, yerr=errors, color=color, marker=marker, linestyle="none", capsize=4, markerfacecolor="white")
+
+
+def mark(axes: Axes, x: float, y: float, name: str, place: int, style: int = 0) -> None:
+    """Draw a mark on a curve, with its name `place` lines above it; below it if that is negative."""
+    color, marker, _ = STYLES[style]
+    axes.plot([x], [y], color=color, marker=marker, markersize=9, markeredgecolor="white", linestyle="none")
+    arrow = {"arrowstyle": "-", "color": color}
+    axes.annotate(
+        name,
+        (x, y),
+        (0, 14 * place),
+        textcoords="offset points",
+        color=color,
+        ha="center",
+        va="center",
+        arrowprops=arrow,
+    )
+
+
+def plane(axes: Axes, points: Mapping[str, tuple[float, float]], x_label: str, y_label: str) -> None:
+    """Draw one mark a name, at its x and y, with the name beside it."""
+    for (name, (x, y)), (color, marker, _) in zip(points.items(), cycle(STYLES), strict=False):
+        axes.plot([x], [y], color=color, marker=marker, markersize=9, linestyle="none")
+        axes.annotate(name, (x, y), (8, 4), textcoords="offset points", color=color)
+    axes.set_xlabel(x_label)
+    axes.set_ylabel(y_label)
+    axes.margins(x=0.25, y=0.15)
+    _finish(axes)
+
+
+SPANS = {"restart": ("#999999", "..."), "work": (BLUE, ""), "save": (BLACK, ""), "lost": (ORANGE, "///")}
+"""Colour and hatch of each kind of time in a history."""
+
+
+def history(axes: Axes, spans: Sequence[tuple[int, str, float, float]]) -> None:
+    """Draw a run, one row a process: when it restarted, worked, saved, and what was lost. A cross is a crash.
+
+    A span is the number of the process, from 0, a kind of SPANS, and begin and end in seconds.
+    """
+    for kind, (color, hatch) in SPANS.items():
+        chosen = [span for span in spans if span[1] == kind]
+        rows, starts = [process for process, *_ in chosen], [begin for _, _, begin, _ in chosen]
+        lengths = [end - begin for _, _, begin, end in chosen]
+        axes.barh(rows, lengths, 0.7, starts, color=color, hatch=hatch, edgecolor="white", linewidth=0)
+    last = {process: (kind, end) for process, kind, _, end in spans}
+    crashed = [process for process, (kind, _) in last.items() if kind != "save"]  # who comes to the end saves last
+    (cross,) = axes.plot([last[row][1] for row in crashed], crashed, "x", color=BLACK, markersize=8, label="crash")
+    axes.invert_yaxis()
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_xlabel("seconds")
+    axes.set_ylabel("process")
+    keys = [Patch(facecolor=color, hatch=hatch, edgecolor="white", linewidth=0, label=kind)
+            for kind, (color, hatch) in SPANS.items()]  # fmt: skip
+    axes.legend(
+        handles=[*keys, cross], frameon=False, loc="lower left", bbox_to_anchor=(-0.02, 1), ncols=5,
+        handlelength=1.5, columnspacing=1.2, handletextpad=0.5,
+    )  # fmt: skip
+    _finish(axes)
+
+
+def byte_map(axes: Axes, undetected: Sequence[int], width: int = 64) -> None:
+    """Draw a file as rows of `width` bytes, each the darker the more of its 8 bits can be flipped unnoticed."""
+    rows = [list(undetected[start : start + width]) for start in range(0, len(undetected), width)]
+    rows[-1] += [0] * (width - len(rows[-1]))
+    image = axes.imshow(rows, cmap="Greys", vmin=0, vmax=8, aspect="equal", interpolation="nearest")
+    bar = axes.figure.colorbar(image, ax=axes, orientation="horizontal", shrink=0.5, pad=0.2)
+    bar.set_label("bits of a byte that can be flipped unnoticed")
+    axes.set_xlabel("byte of the row")
+    axes.set_ylabel("row")
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.figure.set_facecolor("white")
+
+
+HARMS = {
+    "repeated": ("R", "#F6C199"),
+    "unrecorded": ("N", "#D9B8DC"),
+    "missing": ("M", "#9FC9E6"),
+    "unknown": ("U", "#E3E3E3"),
+}
+"""Letter and colour of each kind of harm that a crash does."""
+
+
+def crash_map(axes: Axes, rows: Mapping[str, Sequence[tuple[str, Mapping[str, int]]]]) -> None:
+    """Draw one row a way of recording, and in it one box a crash point: its name, and what a crash there does.
+
+    A box has the point's name and, for each kind of harm in HARMS, its letter and how much there is of it.
+    """
+    for row, points in enumerate(rows.values()):
+        for column, (point, harm) in enumerate(points):
+            done = {kind: harm[kind] for kind in HARMS if harm.get(kind)}
+            color = next((HARMS[kind][1] for kind in done), "white")
+            box = Rectangle((column, row), 1, 1, facecolor=color, edgecolor=BLACK, linewidth=2 if done else 0.3)
+            axes.add_patch(box)
+            axes.text(column + 0.5, row + 0.22, point, ha="center", va="center", fontsize=6)
+            letters = "\n".join(f"{HARMS[kind][0]}{count}" for kind, count in done.items())
+            axes.text(column + 0.5, row + 0.66, letters, ha="center", va="center", fontsize=8, weight="bold")
+    axes.set(xlim=(0, max(map(len, rows.values()))), ylim=(len(rows), 0), xticks=[])
+    axes.set_yticks([row + 0.5 for row in range(len(rows))], list(rows))
+    axes.tick_params(length=0)
+    there = {kind for points in rows.values() for _, harm in points for kind in harm if harm[kind]}
+    keys = [
+        Patch(facecolor=color, edgecolor=BLACK, label=f"{letter}  {kind}")
+        for kind, (letter, color) in HARMS.items()
+        if kind in there
+    ]
+    axes.legend(handles=keys, frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=len(keys))
+    axes.spines[:].set_visible(False)
+    axes.figure.set_facecolor("white")
+
+
+def lanes(axes: Axes, moves: Sequence[tuple[str, str]]) -> None:
+    """Draw who did what, in order, from left to right: a lane for each of the two, and one for the time."""
+    names = sorted({move.partition(" ")[0] for move, what in moves if what})
+    rows = {name: row for row, name in enumerate(names)}
+    for place, (move, what) in enumerate(moves):
+        name, _, death = move.partition(" ")
+        if name not in rows:
+            axes.axvline(place, color=BLACK, linestyle=":")
+            axes.annotate(move, (place, len(rows) - 0.6), ha="center", va="top")
+            continue
+        color = BLACK if death else STYLES[rows[name]][0]
+        axes.add_patch(Rectangle((place - 0.45, rows[name] - 0.25), 0.9, 0.5, facecolor=color))
+        axes.annotate(death or what, (place, rows[name]), ha="center", va="center", color="white")
+    axes.set_xlim(-0.6, len(moves) - 0.4)
+    axes.set_ylim(len(rows) - 0.4, -0.5)
+    axes.set_yticks(list(rows.values()), list(rows))
+    axes.set_xticks([])
+    axes.set_xlabel("one thing after the other")
+    _finish(axes)

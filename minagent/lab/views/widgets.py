@@ -1,0 +1,250 @@
+"""ipywidgets views of the lab. No logic: a button calls one method of a model and redraws what the model then says.
+
+Colours come from the page's theme, so that light and dark both read; each state is a word and a shape first. The line
+of class `minagent-status` has the role "status": screen readers speak what it says.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from html import escape
+from typing import Any
+
+from minagent.lab.crash_lab.crashlab import WAY_ON, CrashLab, State
+from minagent.lab.kernel.environment import notebook_packages
+from minagent.lab.kernel.kernel_state import KernelState
+from minagent.lab.processes.phases import Phase
+
+with notebook_packages():
+    import ipywidgets
+    import traitlets
+
+STYLE = """<style>
+.minagent { color: var(--jp-ui-font-color1, #212121); font-size: var(--jp-ui-font-size1, 14px); line-height: 1.5 }
+.minagent ol, .minagent ul { list-style: none; margin: 0; padding: 0 }
+.minagent ol.minagent-lane { display: flex; flex-wrap: wrap; gap: 4px; margin: 8px 0 }
+.minagent-lane li { padding: 4px 12px; border: 2px solid var(--jp-border-color1, #bdbdbd); border-radius: 4px }
+.minagent-lane li.minagent-died { border: 4px dotted #d55e00; font-weight: bold }
+.minagent-lane li[aria-current] { border-color: #0072b2; border-style: double; border-width: 4px; font-weight: bold }
+.minagent-panels { display: flex; flex-wrap: wrap; gap: 8px }
+.minagent-panels section { flex: 1 1 14em; padding: 8px 12px; border: 1px solid var(--jp-border-color1, #bdbdbd);
+  border-radius: 4px }
+.minagent-panels h4 { margin: 0 0 4px }
+.minagent-repeat { font-weight: bold; border-left: 4px solid #d55e00; padding-left: 6px }
+.minagent-status { margin: 4px 0; padding: 4px 12px; border-left: 4px solid #0072b2 }
+.minagent-status.minagent-error { border-left: 4px double #d55e00 }
+</style>"""
+
+STATE_WORDS: dict[State, str] = {
+    "ready": "○ not started",
+    "running": "● alive",
+    "in doubt": "? waits: a call is in doubt",
+    "dead": "✗ killed",
+    "done": "✓ finished",
+}
+
+
+def labelled(control: Any, label: str) -> Any:
+    """Give a control its name, as wide as it needs to be."""
+    control.description = label
+    control.style.description_width = "initial"
+    return control
+
+
+def named(values: Iterable[str]) -> dict[str, str]:
+    """Return options that are called what they are."""
+    return {value: value for value in values}
+
+
+class OneOf(ipywidgets.HBox):
+    """A row of buttons of which one is chosen: that of `value`, which can be observed, and set.
+
+    A list would be shorter, but there JupyterLab takes the arrow keys for itself.
+    """
+
+    value = traitlets.Any()
+
+    def __init__(self, label: str, options: Mapping[str, Any], value: Any) -> None:
+        self.options = options
+        self.buttons = {name: ipywidgets.Button(tooltip=f"{label} {name}") for name in options}
+        super().__init__([ipywidgets.Label(label), *self.buttons.values()])
+        for name, button in self.buttons.items():
+            button.layout.width = "auto"
+            button.on_click(lambda _, option=options[name]: self.set_trait("value", option))
+        self.layout.flex_flow = "row wrap"
+        self.observe(self._mark, "value")
+        self.value = value
+
+    def _mark(self, _: Any) -> None:
+        for name, button in self.buttons.items():
+            button.description = f"✓ {name}" if self.options[name] == self.value else name
+
+
+def bullets(lines: list[str], empty: str) -> str:
+    """Return lines of HTML as a list, or the word that says that there are none."""
+    return "<ul>" + "".join(f"<li>{item}</li>" for item in lines or [f"<em>{empty}</em>"]) + "</ul>"
+
+
+def side_by_side(panels: Mapping[str, str]) -> str:
+    """Return panels as HTML: each a title, and what is in it."""
+    sections = (f'<section aria-label="{title}"><h4>{title}</h4>{body}</section>' for title, body in panels.items())
+    return f'<div class="minagent-panels">{"".join(sections)}</div>'
+
+
+class Status(ipywidgets.HTML):
+    """The line that says what happened."""
+
+    def say(self, sentence: str, *, error: bool = False) -> None:
+        """Show a sentence, and have it spoken."""
+        self.said = sentence
+        kind = " minagent-error" if error else ""
+        line = f'<p class="minagent minagent-status{kind}" role="status" aria-live="polite">{escape(sentence)}</p>'
+        self.value = STYLE + line
+
+    @contextlib.contextmanager
+    def errors_shown(self) -> Iterator[None]:
+        """Show what is raised in this context."""
+        # JupyterLab shows what a handler raises in its log console only, where no reader looks.
+        try:
+            yield
+        except (Exception, KeyboardInterrupt) as error:
+            self.say(f"{type(error).__name__}: {error}", error=True)
+
+
+class ActionView(ipywidgets.VBox):
+    """A row of buttons, a line that says what happened, and what the model looks like now."""
+
+    def __init__(self, actions: dict[str, Callable[[], str]], greeting: str) -> None:
+        self.buttons = {label: ipywidgets.Button(description=label) for label in actions}
+        self.status = Status()
+        self.status.say(greeting)
+        self.picture = ipywidgets.HTML()
+        for label, button in self.buttons.items():
+            button.on_click(self._pressed(actions[label]))
+        self.row = ipywidgets.HBox(list(self.buttons.values()))
+        self.row.layout.flex_flow = "row wrap"
+        super().__init__([self.row, self.status, self.picture])
+        self.redraw()
+
+    def _pressed(self, action: Callable[[], str]) -> Callable[[Any], None]:
+        def handler(_: Any) -> None:
+            said = ""
+            with self.status.errors_shown():
+                said = action()
+            with self.status.errors_shown():
+                self.redraw()  # before it is said: whoever hears it may look at once
+                if said:
+                    self.status.say(said)
+
+        return handler
+
+    def redraw(self) -> None:
+        """Show the model as it is now."""
+        self.picture.value = f'<div class="minagent">{self.draw()}</div>'
+
+    def draw(self) -> str:
+        """Return the model as HTML."""
+        raise NotImplementedError
+
+
+class CrashLabView(ActionView):
+    """The crash lab: lane of phases, buttons, and the three panels process, disk and outside world."""
+
+    def __init__(self, lab: CrashLab) -> None:
+        self.lab = lab
+        super().__init__(self.actions(lab), f"Press {WAY_ON[lab.state]}.")
+
+    def actions(self, lab: CrashLab) -> dict[str, Callable[[], str]]:
+        """Return what each button does."""
+        return {
+            "Step": lab.step,
+            "Run": lab.run,
+            "Crash": lab.crash,
+            "Resume": lab.resume,
+            "Reset": lab.reset,
+        }
+
+    def __repr__(self) -> str:
+        return f"Crash lab: {self.lab.state}"
+
+    def draw(self) -> str:
+        """Return lane and panels as HTML."""
+        return self._lane() + side_by_side({
+            "Process: what it knows": self._process(),
+            "Disk: what it holds": self._disk(),
+            "Outside world: what it saw": self._world(),
+        })  # fmt: skip
+
+    def _lane(self) -> str:
+        stood = self.lab.process.report if self.lab.process is not None else None
+        next_one = None if stood is None else stood.phase
+        items = "".join(self._phase(phase, here=phase == next_one) for phase in self.lab.phases)
+        return f'<ol class="minagent-lane" aria-label="Phases of a step">{items}</ol>'
+
+    def _phase(self, phase: Phase, *, here: bool) -> str:
+        if here and self.lab.state == "dead":
+            return f'<li class="minagent-died">✗ {phase}: died before it</li>'
+        return f'<li aria-current="step">▶ {phase}: next</li>' if here else f"<li>{phase}</li>"
+
+    def _process(self) -> str:
+        word, report = STATE_WORDS[self.lab.state], self.lab.report
+        if report is None or self.lab.process is None:
+            return bullets([word], "")
+        trace = escape(", ".join(report.trace)) or "empty"
+        return bullets(
+            [f"{word}, pid {self.lab.process.pid}", f"step {report.step}", f"messages: {report.messages}",
+             f"cursor: {report.cursor}", f"trace: {trace}"], "",
+        )  # fmt: skip
+
+    def _disk(self) -> str:
+        shapes = {"good": "✓", "bad": "✗"}
+        return bullets([f"{shapes[file.verdict]} {escape(str(file))}" for file in self.lab.files()], "empty")
+
+    def _world(self) -> str:
+        effects = [
+            f"{escape(effect['name'])} → {escape(effect['result'])}"
+            + (f' <span class="minagent-repeat">⟲ repeat {effect["repeat"]}</span>' if effect["repeat"] else "")
+            for effect in self.lab.ledger.effects()
+        ]
+        bill = self.lab.ledger.bill()
+        return bullets(effects, "no effects") + f"<p>model calls paid: {bill.calls}, {bill.tokens} tokens</p>"
+
+
+class KernelStateView(ActionView):
+    """Crash and Resume for the reader's own variables."""
+
+    def __init__(self, kernel: KernelState) -> None:
+        self.kernel = kernel
+        super().__init__({"Crash": kernel.crash, "Resume": kernel.resume}, "Press Crash.")
+
+    def __repr__(self) -> str:
+        alive = [name for name, there in self.kernel.alive().items() if there]
+        return f"Kernel state: {', '.join(alive) or 'nothing'} in memory"
+
+    def draw(self) -> str:
+        """Return the three names and whether they are there, as HTML."""
+        lines = [f"{'● in memory' if there else '✗ gone'}: {name}" for name, there in self.kernel.alive().items()]
+        return bullets(lines, "")
+
+
+class NumberView(ipywidgets.VBox):
+    """A number to choose, and a sentence that says what follows from it."""
+
+    def __init__(self, label: str, value: int, limits: tuple[int, int], say: Callable[[int], str]) -> None:
+        self.number = labelled(ipywidgets.BoundedIntText(value=value, min=limits[0], max=limits[1]), label)
+        self.status = Status()
+        self._say = say
+        self.number.observe(self._redraw, "value")
+        super().__init__([self.number, self.status])
+        self._redraw(None)
+
+    @property
+    def said(self) -> str:
+        """The sentence that is shown."""
+        return self.status.said
+
+    def _redraw(self, _: Any) -> None:
+        with self.status.errors_shown():
+            self.status.say(self._say(self.number.value))
+
+    def __repr__(self) -> str:
+        return f"{self.number.description} {self.number.value}: {self.said}"
