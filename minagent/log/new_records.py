@@ -28,12 +28,16 @@ def drafts_of_what_is_new(known: Session, session: Session, model_cursor: int | 
         InvalidValue: what the log knows already was changed, or a value would not come back equal.
         InvalidMessages: the messages contradict themselves; the error lists every problem.
     """
-    new = session.messages[len(known.messages) :]
-    _check_same_beginning(known, session)
+    count = len(known.messages)
+    if (session.id, session.created_at) != (known.id, known.created_at):
+        raise InvalidValue("session", f"this log is of the session {known.id!r}")
+    if (length := len(session.messages)) < count:
+        raise InvalidValue("messages", f"the log holds {count}, the session {length}: go on from `state`")
+    new = session.messages[count:]
     has_metadata = session.metadata != {} or known.metadata != {}
     if not new and not has_metadata:
         return []  # as at the beginning of most steps
-    places = [(message, f"messages[{index}]") for index, message in enumerate(new, len(known.messages))]
+    places = [(message, f"messages[{index}]") for index, message in enumerate(new, count)]
     forms = [require(message, Message, path).to_json(path) for message, path in places]
     check_sequence([*newest_exchange(known.messages), *new])
     drafts: list[Draft] = [("message", {"message": form}) for form in forms]
@@ -45,19 +49,6 @@ def drafts_of_what_is_new(known: Session, session: Session, model_cursor: int | 
         if canonical(metadata) != canonical(known.metadata):
             drafts.append(("metadata", {"metadata": metadata}))
     return drafts
-
-
-def _check_same_beginning(known: Session, session: Session) -> None:
-    """Comparing the newest message that the log knows costs the same in every session."""
-    count = len(known.messages)
-    if (session.id, session.created_at) != (known.id, known.created_at):
-        raise InvalidValue("session", f"this log is of the session {known.id!r}")
-    if len(session.messages) < count:
-        raise InvalidValue(
-            "messages", f"the log holds {count}, the session {len(session.messages)}: go on from `state`"
-        )
-    if session.messages[count - 1 : count] != known.messages[-1:]:
-        raise InvalidValue(f"messages[{count - 1}]", "the log holds another message here, and cannot change it")
 
 
 def drafts_of_verdict(known: State, key: str, verdict: Verdict) -> list[Draft]:

@@ -27,7 +27,7 @@ from minagent.log.new_records import Draft, drafts_of_verdict, drafts_of_what_is
 from minagent.log.records import NO_DIGEST, Record, State, apply, encode, encode_state, is_good, restore
 from minagent.log.replay import ResumeReport, load
 from minagent.log.stores.base import KEPT, Store
-from minagent.messages import ToolCall, check_sequence, newest_exchange, pending_calls
+from minagent.messages import Message, ToolCall, check_sequence, newest_exchange, pending_calls
 from minagent.models import Reply
 from minagent.session import Session
 from minagent.tools import Effect, ToolRegistry
@@ -44,7 +44,7 @@ class SessionLog(Recorder):
             raise InvalidValue("writer", "an id that no other process ever has; without one, it is made")
         self.report = ResumeReport(None, 0)
         self._state: State | None = None  # what the log says; None if that has to be read from the store
-        self._unverified = True  # whether others may have written what we have not compared with a session yet
+        self._seen: list[Message] = []  # the caller's messages that are as the log says, but for the newest
         self._leased = False  # whether we have the lease, as far as we knew before we read again
         self._grown = 0  # bytes of records since the newest checkpoint
         self._checkpoint_bytes = 0
@@ -69,7 +69,7 @@ class SessionLog(Recorder):
     def _current(self) -> State:
         if self._state is None:
             self._state, self.report = load(self.store, self.session_id)
-            self._unverified, self._leased = True, self._leased or self._state.holder == self.writer
+            self._seen, self._leased = [], self._leased or self._state.holder == self.writer
             self._grown, self._checkpoint_bytes = self.report.replayed_bytes, self.report.checkpoint_bytes
         return self._state
 
@@ -140,13 +140,15 @@ class SessionLog(Recorder):
             self.append(*drafts)
 
     def _new_records(self, session: Session, model_cursor: int | None) -> list[Draft]:
-        known = self._current().session
-        if self._unverified and session.messages[: len(known.messages)] != known.messages:
-            # 1. Our append had an unknown outcome. 2. Another writer took its turn, which ended as ours did, with
-            # "Done.", say. 3. We come back: to compare the newest message alone would not tell us.
-            raise InvalidValue("messages", "another writer has appended other messages: continue from `log.state`")
-        self._unverified = False
-        return drafts_of_what_is_new(known, session, model_cursor)
+        known, seen = self._current().session, len(self._seen)
+        drafts = drafts_of_what_is_new(known, session, model_cursor)
+        # That these are the same objects as before is seen in less time than a model's copy of them takes to make.
+        old, count = session.messages, len(known.messages)
+        if old[:seen] != self._seen or old[seen:count] != known.messages[seen:]:
+            at = next(i for i, message in enumerate(known.messages) if message != old[i])
+            raise InvalidValue(f"messages[{at}]", "the log holds another one, and cannot change it: go on from `state`")
+        self._seen += old[seen:count][:-1]
+        return drafts
 
     def record_intent(self, session: Session, model_cursor: int | None, call: int, effect: Effect) -> str:
         """Append what is new, and that a tool is about to run: that of a call, by its index in the model's message.

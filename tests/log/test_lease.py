@@ -274,7 +274,7 @@ def test_an_append_of_unknown_outcome_is_not_taken_for_anothers(store: Store, mo
     theirs.messages += [Message("user", "Charge B."), Message("assistant", "Done.")]
     other.record(theirs, None)
     for _ in range(2):
-        with pytest.raises(InvalidValue, match="another writer has appended other messages"):
+        with pytest.raises(InvalidValue, match="the log holds another one, and cannot change it: go on from `state`"):
             log.record(session, None)
     assert texts(store) == ["Go.", "Charge B.", "Done."]
 

@@ -269,6 +269,30 @@ def test_a_history_that_was_changed_is_refused(store: Store):
     assert store.read("demo").lines == lines
 
 
+@pytest.mark.parametrize("resumed", [False, True])
+def test_a_change_of_any_older_message_is_refused_before_a_model_sees_it(store: Store, resumed: bool):
+    """The system prompt, a question, an answer, a result: replaced, or moved; the error says where."""
+    log = begun(store)
+    session, model, steps = taken(log)
+    if resumed:
+        log = SessionLog.resume(store, "demo", writer="w2")
+        session = log.state.session
+    session.messages.append(Message("user", "And now?"))
+    good, lines = list(session.messages), store.read("demo").lines
+    for place in range(len(good) - 1):
+        session.messages[place] = Message(good[place].role, "changed", (), good[place].tool_call_id)
+        with pytest.raises(InvalidValue, match=rf"messages\[{place}\]: the log holds another one"):
+            step_once(ERRAND.agent(ToolRegistry()), session, model, steps, log=log)
+        session.messages[:] = good
+    session.messages[3], session.messages[5] = good[5], good[3]
+    with pytest.raises(InvalidValue, match=r"messages\[3\]: the log holds another one"):
+        log.record(session, model.cursor)
+    assert store.read("demo").lines == lines
+    session.messages[:] = copy.deepcopy(good)  # equal is enough
+    log.record(session, model.cursor)
+    assert len(store.read("demo").lines) == len(lines) + 1
+
+
 def test_messages_that_contradict_what_is_there_are_refused(store: Store):
     """An orphan result, and a question after an open call."""
     log = begun(store)
