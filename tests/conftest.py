@@ -1,6 +1,7 @@
 """What the tests share: the example run, and the rule that nothing is skipped where NO_SKIPS is set (in CI)."""
 
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Generator
@@ -18,9 +19,25 @@ from tests.skips import may_skip
 
 ROOT = Path(__file__).parent.parent
 
+ON_DISK = Path(tempfile.gettempdir())
+IN_MEMORY = Path("/dev/shm")  # noqa: S108 - Linux has it; the folder below is ours alone
+ROOM = 2**31  # bytes; a whole run needs a fifth of it
+
+
+def _place_of_folders() -> Path:
+    """Return where a run's folders are: in memory, where there is room, and programs can be run.
+
+    What is tested of fsync is that it is called, and in which order; whether a disk obeys, no test here could see. So
+    nobody needs to wait for one. All else that a test asks of files is the same: a killed process leaves what it wrote.
+    """
+    if not IN_MEMORY.is_dir() or os.statvfs(IN_MEMORY).f_flag & os.ST_NOEXEC:
+        return ON_DISK
+    return IN_MEMORY if shutil.disk_usage(IN_MEMORY).free > ROOM else ON_DISK
+
+
 # All folders of a run are in this one, and go with it: of runs at the same time, one would take away another's.
-_folders = tempfile.TemporaryDirectory(prefix="minagent-", ignore_cleanup_errors=True)
-os.environ["PYTEST_DEBUG_TEMPROOT"] = _folders.name
+_folders = tempfile.TemporaryDirectory(prefix="minagent-", dir=_place_of_folders(), ignore_cleanup_errors=True)
+os.environ["TMPDIR"] = os.environ["PYTEST_DEBUG_TEMPROOT"] = tempfile.tempdir = _folders.name
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
