@@ -7,7 +7,6 @@ import pytest
 
 from minagent.lab.frequency.theory import (
     best_interval,
-    daly_interval,
     executed_steps,
     expected_overhead,
     full_save_bytes,
@@ -16,6 +15,7 @@ from minagent.lab.frequency.theory import (
     total_time,
     young_interval,
 )
+from minagent.lab.frequency.young_daly import daly_interval
 
 DAY, QUARTER = 24 * 60.0, 15.0
 

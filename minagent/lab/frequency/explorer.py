@@ -14,8 +14,8 @@ from typing import Literal, get_args
 
 from minagent import SaveWhen
 from minagent.lab.frequency.simulate import Law, Outcome, Workload, draw, failures_at_random, save_places, simulate
-from minagent.lab.frequency.theory import best_interval, daly_interval, expected_overhead, young_interval
-from minagent.lab.frequency.young_daly import YoungDaly
+from minagent.lab.frequency.theory import best_interval, expected_overhead, young_interval
+from minagent.lab.frequency.young_daly import YoungDaly, daly_interval
 from minagent.lab.kernel.environment import notebook_packages
 from minagent.runner import Policy
 

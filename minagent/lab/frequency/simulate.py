@@ -15,10 +15,11 @@ Source: chapter 7.3.8.
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from minagent.lab.kernel.environment import notebook_packages
-from minagent.runner import Policy, Unsaved
+from minagent.runner import Policy, SaveWhen, Unsaved
 from minagent.tools import Effect
 
 with notebook_packages():
@@ -64,13 +65,13 @@ class Workload:
         if self.effect_every < 1:
             raise ValueError(f"effect_every must be at least 1, not {self.effect_every}")
 
-    @property
+    @cached_property
     def effects(self) -> Ints:
         """1 for each step that changes the world, 0 for the others; shape (steps,)."""
         steps = np.arange(1, len(self.seconds) + 1)
         return np.where(steps % self.effect_every == 0, 1, 0)
 
-    @property
+    @cached_property
     def phases(self) -> Floats:
         """The seconds of each phase, model and tools in turn; shape (2 * steps,)."""
         return np.outer(self.seconds, (1 - TOOL_SHARE, TOOL_SHARE)).ravel()
@@ -126,25 +127,23 @@ class Outcome:
 
 def save_places(policy: Policy, work: Workload, save_seconds: float) -> npt.NDArray[np.bool_]:
     """Return after which phases the policy saves; after the last one in any case. A crash changes nothing in that."""
+    if isinstance(policy, SaveWhen) and policy == SaveWhen(steps=policy.steps):  # by steps alone: no need to ask it
+        steps = np.arange(1, len(work.phases) + 1) / 2
+        return np.array((steps % policy.steps == 0) | (steps == len(work.seconds)), dtype=np.bool_)
     unsaved = Unsaved(save_seconds=save_seconds)
     saved: list[bool] = []
-
-    def save_if_due() -> None:
-        nonlocal unsaved
+    effects = work.effects.tolist()
+    for number, seconds in enumerate(work.phases.tolist()):
+        unsaved.seconds += seconds
+        if number % 2:
+            unsaved.steps += 1
+            unsaved.about_to_run = ()
+        else:
+            unsaved.tokens += TOKENS_PER_STEP
+            unsaved.about_to_run = CHANGES if effects[number // 2] else READS
         saved.append(bool(policy.due(unsaved)))
         if saved[-1]:
             unsaved = Unsaved(save_seconds=save_seconds)
-
-    phases = work.phases.tolist()
-    for model, tools, effect in zip(phases[::2], phases[1::2], work.effects.tolist(), strict=True):
-        unsaved.seconds += model
-        unsaved.tokens += TOKENS_PER_STEP
-        unsaved.about_to_run = CHANGES if effect else READS
-        save_if_due()
-        unsaved.seconds += tools
-        unsaved.steps += 1
-        unsaved.about_to_run = ()
-        save_if_due()
     saved[-1] = True
     return np.array(saved)
 
@@ -164,13 +163,11 @@ def simulate(
     back, reached, gaps = np.array(attempts).reshape(-1, 3).T
     fell_back_to = back.astype(int)
     done = np.searchsorted(ticks[1:] - saving, reached, side="right")
-    at = reached
+    at, ended_after = reached, gaps
     if failures.unit == "steps":
         at = clock[done] + (reached - ticks[done]) / np.diff(ticks)[done] * work.phases[done]
-    restarts = np.where(np.arange(len(gaps)) > 0, restart_seconds, 0.0)
-    ended_after = (
-        gaps if failures.unit == "seconds" else restarts + at - clock[np.concatenate([[0], fell_back_to])[:-1]]
-    )
+        restarts = np.where(np.arange(len(gaps)) > 0, restart_seconds, 0.0)
+        ended_after = restarts + at - clock[np.concatenate([[0], fell_back_to])[:-1]]
     last = float(clock[-1] - clock[fell_back_to[-1]]) + restart_seconds if len(gaps) else float(clock[-1])
     effects = _running_sum(work.effects).astype(int)
     return Outcome(

@@ -16,25 +16,12 @@ Source: chapter 7.3.8; Young 1974 (doi 10.1145/361147.361115); Daly 2006 (doi 10
 import math
 from collections.abc import Iterable
 
-from minagent.lab.frequency.young_daly import daly_interval
+from minagent.lab.frequency.young_daly import daly_interval  # noqa: F401 - found here, beside the other formulas
 from minagent.lab.kernel.environment import notebook_packages
 
 with notebook_packages():
     import numpy as np
     import numpy.typing as npt
-
-__all__ = [
-    "best_interval",
-    "daly_interval",
-    "executed_steps",
-    "expected_overhead",
-    "full_save_bytes",
-    "lost_at_a_boundary",
-    "lost_at_a_moment",
-    "lost_per_crash",
-    "total_time",
-    "young_interval",
-]
 
 
 def lost_at_a_boundary(steps: int, every: int) -> float:
