@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from minagent import recover_checkpoint
 from minagent.agent import INTERRUPTED
@@ -129,9 +130,10 @@ class Remains:
 
     files: Mapping[tuple[str, ...], bytes] = field(default_factory=dict, compare=False)
     """What is under which names: a file can have two."""
-    seen: frozenset[tuple[str, bytes]] = frozenset()
+    seen: frozenset[tuple[Any, ...]] = frozenset()
     """As the next process sees the files: of a temporary one the name does not matter, of a database the bytes."""
-    payments: str = ""  # as SQL
+    payments: tuple[Any, ...] = ()
+    """Its rows, each after the name of its table."""
 
 
 @dataclass(frozen=True)
@@ -150,8 +152,10 @@ def _laid_out(remains: Remains) -> Iterator[tuple[Path, Payments]]:
             Path(name, first).write_bytes(data)
             for other in others:
                 Path(name, other).hardlink_to(Path(name, first))
-        database.executescript(remains.payments)
-        yield Path(name), Payments(database)
+        payments = Payments(database)
+        for table, *row in remains.payments:
+            database.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608
+        yield Path(name), payments
 
 
 def _remains(folder: Path, payments: Payments) -> Remains:
@@ -162,12 +166,13 @@ def _remains(folder: Path, payments: Payments) -> Remains:
     seen = {(re.sub(r".*\.tmp$", "*.tmp", name), data) for same, data in files.items() for name in same}
     if (folder / DATABASE).exists():
         with closing(sqlite3.connect(folder / DATABASE)) as another:
-            seen = {item for item in seen if not item[0].startswith(DATABASE)} | {(DATABASE, _dump(another).encode())}
-    return Remains(files, frozenset(seen), _dump(payments.database))
+            seen = {item for item in seen if not item[0].startswith(DATABASE)} | {_rows(another)}
+    return Remains(files, frozenset(seen), _rows(payments.database))
 
 
-def _dump(database: sqlite3.Connection) -> str:
-    return "\n".join(database.iterdump())
+def _rows(database: sqlite3.Connection) -> tuple[Any, ...]:
+    tables = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
+    return tuple((name, *row) for name in tables for row in database.execute(f"SELECT * FROM {name}"))  # noqa: S608
 
 
 def run(
