@@ -18,12 +18,14 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from queue import SimpleQueue
 from tempfile import TemporaryDirectory
 from typing import Protocol
 
 from minagent.lab.two_writers.request import Ending, Place, Request, Rule, answer, result
 from minagent.log import MemoryStore
 
+Moves = tuple[tuple[str, str], ...]
 CUSTOMERS = ("A", "B")
 TIME_PASSES = "time passes"
 
@@ -54,7 +56,7 @@ class InThread:
         self._request = Request(customer, rule, place, self._about_to)
         self._dying = False
         self._error: BaseException | None = None
-        self._go, self._waits = threading.Semaphore(0), threading.Semaphore(0)
+        self._go, self._waits = SimpleQueue[None](), SimpleQueue[None]()
         threading.Thread(target=self._run, daemon=True).start()
         self._wait()
 
@@ -67,23 +69,23 @@ class InThread:
             self._error = error
         finally:
             self.next = None
-            self._waits.release()
+            self._waits.put(None)
 
     def _wait(self) -> None:
-        self._waits.acquire()
+        self._waits.get()
         if self._error is not None:
             raise RuntimeError(f"the request broke: {self._error}") from self._error
 
     def _about_to(self, operation: str) -> None:
         self.next = operation
-        self._waits.release()
-        self._go.acquire()
+        self._waits.put(None)
+        self._go.get()
         if self._dying:
             raise Crash
 
     def go(self) -> None:
         """Let it do what it is about to do, up to its next operation."""
-        self._go.release()
+        self._go.put(None)
         self._wait()
 
     def die(self) -> None:
@@ -96,12 +98,18 @@ class InThread:
 class Outcome:
     """What came of a meeting."""
 
-    moves: tuple[tuple[str, str], ...]  # each move, and the operation that it was, or that the dead did not come to
-    endings: Mapping[str, str]  # what each request has told, or that it died
-    lost: list[str]  # requests that were told "done", and of whose turn nothing is left
-    repeated: int  # how many charges were made again, by a tool that knows no keys
-    repeated_with_keys: int  # the same, by a tool that knows a repeated key
-    unrecorded: list[str]  # customers who were charged, while what is stored has neither the result nor a doubt
+    moves: Moves
+    """Each move, and the operation that it was, or that the dead did not come to."""
+    endings: Mapping[str, str]
+    """What each request has told, or that it died."""
+    lost: list[str]
+    """Requests that were told "done", and of whose turn nothing is left."""
+    repeated: int
+    """How many charges were made again, by a tool that knows no keys."""
+    repeated_with_keys: int
+    """The same, by a tool that knows a repeated key."""
+    unrecorded: list[str]
+    """Customers who were charged, while what is stored has neither the result nor a doubt."""
 
 
 @dataclass
@@ -191,29 +199,25 @@ def every_meeting(rule: Rule, *, deaths: bool = False, delays: bool = False) -> 
 
     Beginnings after which everything is the same are followed by the same: it is tried once for all of them.
     """
-    known: dict[object, list[Outcome]] = {}  # what may come of a state: outcomes with the moves from there on
+    known: dict[object, list[tuple[Moves, Outcome]]] = {}  # what may come of a state: the moves from there on, and then
 
-    def after(beginning: list[str]) -> list[Outcome]:
-        path: list[tuple[object, list[tuple[str, str]]]] = []
+    def after(beginning: list[str]) -> list[tuple[Moves, Outcome]]:
+        path: list[tuple[object, Moves]] = []
         with TemporaryDirectory() as folder, meeting(rule, Place(Path(folder), MemoryStore()), InThread) as met:
             for move in beginning:
                 met.make(move)
             while (state := met.state()) not in known and (moves := met.possible(deaths, delays)):
-                path.append((state, [(move, met.operation(move)) for move in moves]))
+                path.append((state, tuple((move, met.operation(move)) for move in moves)))
                 met.make(moves[0])
             if state not in known:
-                known[state] = [replace(met.outcome(), moves=())]
+                known[state] = [((), met.outcome())]
             ends = known[state]
         while path:
             state, (first, *others) = path.pop()
             here = [*beginning, *(options[0][0] for _, options in path)]
-            ends = [_led_by(first, end) for end in ends]
-            ends += [_led_by(move, end) for move in reversed(others) for end in after([*here, move[0]])]
+            ends = [((first, *moves), end) for moves, end in ends]
+            ends += [((move, *moves), end) for move in reversed(others) for moves, end in after([*here, move[0]])]
             known[state] = ends
         return ends
 
-    return iter(after([]))
-
-
-def _led_by(move: tuple[str, str], end: Outcome) -> Outcome:
-    return replace(end, moves=(move, *end.moves))
+    return (replace(end, moves=moves) for moves, end in after([]))

@@ -21,6 +21,7 @@ Source: chapter 7.3.9.
 import contextlib
 from collections.abc import Callable, Sequence
 from hashlib import sha256
+from os.path import exists
 from pathlib import Path
 from typing import Any, Literal
 
@@ -110,7 +111,7 @@ class Place:
         return self._digest(self.checkpoint, self._clock, self.ledger.path)
 
     def _digest(self, *paths: Path) -> bytes:
-        files = [path.read_bytes() if path.exists() else b"" for path in paths]
+        files = [path.read_bytes() if exists(path) else b"" for path in paths]
         records = self.store.read(SESSION)
         return sha256(repr((files, records.first, records.lines)).encode()).digest()
 
