@@ -2,6 +2,7 @@
 
 import copy
 import errno
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -50,10 +51,11 @@ def compact(path: Path, _: bytes) -> None:
 @pytest.mark.parametrize("fault", ["kill", "fail once", "fail always", "short once", "short always"])
 def test_struck_at_each_file_call(tmp_path: Path, action: Action, fault: Fault, examined: Examined):
     """Nothing acknowledged is lost, nothing is half there, and the run goes on to the same end."""
-    lengths = set()
+    lengths, begun = set(), tmp_path / "begun"
+    run(begin, begun / "x", b"", NO_STRIKE)
     for number in range(1, 200):
         path = tmp_path / str(number) / "x"
-        run(begin, path, b"", NO_STRIKE)
+        shutil.copytree(begun, path.parent)
         done = run(action, path, b"", Strike(fault, number, errno.ENOSPC))
         log = SessionLog.resume(FileStore(path.parent), "demo", writer="w3")
         steps = log.state.session.step_count

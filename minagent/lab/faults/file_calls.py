@@ -16,6 +16,7 @@ How it works: the child replaces the functions in `os` by ones that first say wh
 
 import base64
 import builtins
+import contextlib
 import errno
 import fcntl
 import importlib
@@ -25,7 +26,7 @@ import json
 import os
 import signal
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -69,12 +70,17 @@ class Run:
     error: str
 
 
-def run(save: Callable[[Path, bytes], None], path: Path, data: bytes, strike: Strike) -> Run:
-    """Run `save(path, data)` in a child, struck as told. A save from a notebook may use os, json and Path."""
+def run(
+    save: Callable[[Path, bytes], None], path: Path, data: bytes, strike: Strike, before: Sequence[bytes] = ()
+) -> Run:
+    """Run `save(path, data)` in a child, struck as told. A save from a notebook may use os, json and Path.
+
+    The child saves what was `before`, undisturbed and unwatched.
+    """
     order = {
         "save": _reference(save),
         "path": str(path),
-        "data": base64.b64encode(data).decode(),
+        "versions": [base64.b64encode(version).decode() for version in (*before, data)],
         "strike": vars(strike),
     }
     child = start("minagent.lab.faults.file_calls", json.dumps(order), imports=[save.__module__])
@@ -108,7 +114,11 @@ def main(order: str) -> None:
     save, strike = _resolve(said["save"]), Strike(**said["strike"])
     pipe = os.dup(1)
     os.dup2(2, 1)  # what the save prints must not get among the events
-    _Child(pipe, Path(said["path"]), strike).run(save, base64.b64decode(said["data"]))
+    path, (*before, data) = Path(said["path"]), map(base64.b64decode, said["versions"])
+    for version in before:
+        with contextlib.suppress(BaseException):  # what it leaves is what the next one finds
+            save(path, version)
+    _Child(pipe, path, strike).run(save, data)
 
 
 class _Child:

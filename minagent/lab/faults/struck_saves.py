@@ -47,9 +47,7 @@ def survey(protocol: Protocol, versions: list[bytes], fault: Fault, error: int =
 def _strike(protocol: Protocol, versions: list[bytes], strike: Strike) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="minagent-") as folder:
         path = Path(folder, "session.json")
-        for version in versions[:-1]:
-            run(protocol.save, path, version, NO_STRIKE)
-        struck = run(protocol.save, path, versions[-1], strike)
+        struck = run(protocol.save, path, versions[-1], strike, versions[:-1])
         found = what_loads(protocol, path, versions)
         run(protocol.save, path, versions[-1], NO_STRIKE)
         call = struck.events[strike.at - 1]["call"] if len(struck.events) >= strike.at else "none"

@@ -9,8 +9,6 @@ it stands: in a model call, in a tool, or between two file calls of a save. All 
 `run_with_checkpoints`, the files. What was done is read from the ledger, what was saved from the disk.
 
 Each process is a child, forked in a few milliseconds (see `child_process`).
-
-Source: chapter 7.3.8.
 """
 
 import json
