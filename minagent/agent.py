@@ -77,7 +77,6 @@ def step_once(
     Raises:
         InvalidMessages: the history contradicts itself, so no model can be asked; the error lists every problem.
         InvalidValue: the model's answer could not be saved; no tool has run.
-        BaseException: whatever the model, `log`, or a tool's EffectUnknown raises; KeyboardInterrupt.
     """
     log.record(session, model.cursor)  # the next question, say, before the model sees it
     if not pending_calls(session.messages):

@@ -13,8 +13,7 @@ from os import PathLike
 def replace_atomically(path: str | PathLike[str], data: bytes) -> None:
     """Write `data` to `path`, atomically and durably. Missing folders are made; only the owner may read the file.
 
-    Raises:
-        OSError: the disk refused. What `path` held before is still there, whole, unless the error says that it is new.
+    After an OSError what `path` held before is still there, whole, unless the error says that it is new.
     """
     folder, name = os.path.split(path)
     make_folder(folder)

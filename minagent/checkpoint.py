@@ -44,13 +44,13 @@ def save_checkpoint(path: str | PathLike[str], session: Session, model: Model, s
     Raises:
         InvalidValue: a value would not come back equal; or `path` holds checkpoints of another session (was the load
             forgotten?). Nothing was written.
-        InvalidMessages: the messages contradict themselves; nothing was written.
+        InvalidMessages: the messages contradict themselves. Nothing was written.
         CheckpointTooNew: a checkpoint there is newer than this version of minagent; it was not replaced.
         OSError: the disk refused. The newest is still what it was, unless the error says that it is new.
     """
     if not os.path.basename(path) or os.path.isdir(path):
         raise InvalidValue("path", "a checkpoint needs the name of a file")
-    path = os.path.realpath(path)  # a link stays a link; what it leads to is replaced
+    path = os.path.realpath(os.path.expanduser(path))  # a link stays a link; what it leads to is replaced
     data = encode(Checkpoint(session, model.cursor, list(steps)))
     number = session.step_count
     _remove(_beside(path, LEFT_BY_A_KILLED_SAVE))
@@ -147,7 +147,7 @@ def load_checkpoint(path: str | PathLike[str], script: Sequence[Message]) -> tup
     """Load session, model and trace from `path`; the model's cursor stands where it stood, in the whole `script`.
 
     Where the newest checkpoint is damaged, the one before it is taken, with the warning CheckpointPassedOver. Raises as
-    `recover_checkpoint` does, and InvalidValue if the checkpoint is of a model without a script.
+    `recover_checkpoint` does, and InvalidValue if the checkpoint is of a model without a script, or of a longer one.
     """
     checkpoint, report = recover_checkpoint(path)
     if report.passed_over:
@@ -157,6 +157,8 @@ def load_checkpoint(path: str | PathLike[str], script: Sequence[Message]) -> tup
             warnings.warn(str(report), CheckpointPassedOver, stacklevel=2)
     if checkpoint.model_cursor is None:
         raise InvalidValue("model_cursor", "saved with a model that has no script: load it with recover_checkpoint")
+    if checkpoint.model_cursor > len(script):
+        raise InvalidValue("script", f"{len(script)} items, and {checkpoint.model_cursor} are used: is it another one?")
     model = FakeModel(script)
     model.cursor = checkpoint.model_cursor
     return checkpoint.session, model, checkpoint.steps
@@ -167,10 +169,10 @@ def recover_checkpoint(path: str | PathLike[str]) -> tuple[Checkpoint, LoadRepor
 
     Raises:
         CheckpointMissing: nothing was ever saved at `path`.
-        CheckpointDamaged: no checkpoint that is left can be loaded; the error says why, file by file.
+        CheckpointDamaged: nothing that is left can be loaded; the error says why, file by file.
         CheckpointTooNew: the newest good one is newer than this version of minagent.
     """
-    path = os.path.realpath(path)
+    path = os.path.realpath(os.path.expanduser(path))
     older = numbered(path)
     if not os.path.exists(path) and not older:
         raise CheckpointMissing(f"no checkpoint at {path}: nothing was saved there yet")

@@ -89,9 +89,7 @@ def beginning(session: Session) -> bytes:
 def decode(data: bytes) -> Checkpoint:
     """Return the checkpoint that `data` holds; the inverse of `encode`.
 
-    Raises:
-        CheckpointDamaged: the bytes are not a checkpoint, or not the one that was encoded.
-        CheckpointTooNew: the document is intact, but newer than this version of minagent.
+    Raise CheckpointDamaged if it is not the one that was encoded, CheckpointTooNew if it is, in a newer format.
     """
     try:
         blocks = require_fields(_verified(data), BLOCKS, "checkpoint")

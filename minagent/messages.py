@@ -76,6 +76,8 @@ def _checked(value: Any, path: str) -> dict[str, Any]:
     form = require_fields(value, MESSAGE, path, OPTIONAL)
     if form["role"] not in ROLES:
         raise InvalidValue(f"{path}.role", f"expected one of {', '.join(ROLES)}, found {form['role']!r}")
+    if form["content"] is None and form["role"] != "assistant":
+        raise InvalidValue(f"{path}.content", "only an assistant may say nothing")
     if "tool_calls" not in form:
         return form
     placed = items(form["tool_calls"], f"{path}.tool_calls")

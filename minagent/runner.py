@@ -10,6 +10,7 @@ from typing import Protocol
 
 from minagent.agent import Agent, Recorder, Step, step_once
 from minagent.checkpoint import save_checkpoint
+from minagent.errors import InvalidValue
 from minagent.models import Model, Reply
 from minagent.session import Session
 from minagent.tools import Effect, ToolRegistry
@@ -49,9 +50,9 @@ class SaveWhen:
     def __post_init__(self) -> None:
         for name, count in {"steps": self.steps, "tokens": self.tokens}.items():
             if count != math.inf and (type(count) is not int or count < 1):
-                raise ValueError(f"{name} must be a whole number of at least 1, not {count!r}")
+                raise InvalidValue(name, f"must be a whole number of at least 1, not {count!r}")
         if type(self.seconds) not in (int, float) or not self.seconds > 0:
-            raise ValueError(f"seconds must be a number above 0, not {self.seconds!r}")
+            raise InvalidValue("seconds", f"must be a number above 0, not {self.seconds!r}")
 
     def __str__(self) -> str:
         given = {"steps": self.steps, "seconds": self.seconds, "tokens": self.tokens}
@@ -71,7 +72,7 @@ def run_with_checkpoints(
 ) -> None:  # fmt: skip
     """Step until the session is answered. Save to `path` first of all, whenever `every` says so, and at the end.
 
-    A plain number N is short for SaveWhen(steps=N); ValueError, if it is not one. A session that is answered already
+    A plain number N is short for SaveWhen(steps=N); InvalidValue, if it is not one. A session that is answered already
     takes no step. `clock` returns seconds; from when they count does not matter.
     """
     policy = SaveWhen(steps=every) if not hasattr(every, "due") else every

@@ -52,11 +52,8 @@ class Session:
 def validate(session: Session) -> bool:
     """Check the chapter's invariant: every tool result answers a call that was made (7.3.7).
 
-    Returns:
-        True if also every call has its result; False if a call is still open.
-
-    Raises:
-        InvalidMessages: the sequence contradicts itself; the error lists every problem.
+    Return True if also every call has its result, False if one is still open. Raise InvalidMessages, with every
+    problem, if the sequence contradicts itself.
     """
     found = problems(session.messages)
     if any(problem.kind != "dangling call" for problem in found):

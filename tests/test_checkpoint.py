@@ -210,6 +210,24 @@ def test_a_damaged_newest_one_is_passed_over_and_reported(
     assert {file.name: file.read_bytes() for file in three_saves.parent.iterdir()} == before
 
 
+@pytest.mark.parametrize("too_short", [0, 1, 2])
+def test_a_script_that_is_too_short_is_another_one(three_saves: Path, too_short: int):
+    """Said at once, and not when the run asks for an answer that is not there."""
+    with pytest.raises(InvalidValue, match=f"script: {too_short} items, and 3 are used: is it another one?"):
+        load_checkpoint(three_saves, SCRIPT[:too_short])
+
+
+def test_a_tilde_is_the_home_folder(
+    session: Session, model: FakeModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """As a shell has it: no folder of that name is made."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    save_checkpoint("~/runs/session.json", session, model, [])
+    assert recover_checkpoint(tmp_path / "home/runs/session.json") == recover_checkpoint("~/runs/session.json")
+    assert [file.name for file in tmp_path.iterdir()] == ["home"]
+
+
 @pytest.fixture
 def three_saves(agent: Agent, session: Session, model: FakeModel, steps: list[Step], tmp_path: Path) -> Path:
     """The path of a checkpoint with two older generations beside it."""

@@ -66,6 +66,10 @@ def test_json_form_shares_nothing_with_the_message():
             {"role": "tool", "content": "", "tool_call_id": True},
             "message.tool_call_id: expected str or null, found bool",
         ),
+        *(
+            ({"role": role, "content": None, **more}, "message.content: only an assistant may say nothing")
+            for role, more in {"user": {}, "system": {}, "tool": {"tool_call_id": "c1"}}.items()
+        ),
         ("hello", "message: expected dict, found str"),
     ],
 )

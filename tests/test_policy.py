@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from minagent import SaveWhen, Unsaved
+from minagent import InvalidValue, SaveWhen, Unsaved
 
 NOTHING = Unsaved()
 
@@ -70,12 +70,12 @@ def test_policies_are_values():
 def test_a_count_below_one_is_refused(count: str, wrong: float):
     """Nothing that would never save, or divide by zero later."""
     given: dict[str, Any] = {count: wrong}
-    with pytest.raises(ValueError, match=f"{count} must be a whole number of at least 1, not"):
+    with pytest.raises(InvalidValue, match=f"{count}: must be a whole number of at least 1, not"):
         SaveWhen(**given)
 
 
 @pytest.mark.parametrize("wrong", [0, -1, math.nan, "30", None, True])
 def test_a_time_that_cannot_pass_is_refused(wrong: float):
     """For never there is nothing to say: it is what a policy begins with."""
-    with pytest.raises(ValueError, match="seconds must be a number above 0, not"):
+    with pytest.raises(InvalidValue, match="seconds: must be a number above 0, not"):
         SaveWhen(seconds=wrong)

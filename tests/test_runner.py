@@ -16,6 +16,7 @@ from minagent import (
     Agent,
     FakeModel,
     HistoryModel,
+    InvalidValue,
     Message,
     SaveWhen,
     Session,
@@ -123,7 +124,7 @@ def test_an_interval_below_one_is_refused_before_anything_runs(
     agent: Agent, session: Session, model: FakeModel, steps: list[Step], tmp_path: Path, every: Any
 ):
     """every=0 would never save, or divide by zero: say so at once."""
-    with pytest.raises(ValueError, match="a whole number of at least 1"):
+    with pytest.raises(InvalidValue, match="a whole number of at least 1"):
         run_with_checkpoints(agent, session, model, steps, tmp_path / "session.json", every=every)
     assert (model.cursor, steps, list(tmp_path.iterdir())) == (0, [], [])
 

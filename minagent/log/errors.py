@@ -41,8 +41,8 @@ class LogError(MinagentError):
 class Conflict(LogError):
     """Another writer was first: the log has another length than was expected. Nothing was added."""
 
-    def __init__(self, expected: int, length: int) -> None:
-        super().__init__(f"expected {expected} records, and {length} were appended so far: read again before you write")
+    def __init__(self, expected: int, length: int, what_to_do: str = "read again before you write") -> None:
+        super().__init__(f"expected {expected} records, and {length} were appended so far: {what_to_do}")
         self.expected = expected
         self.length = length
 

@@ -14,7 +14,7 @@ def run_with_log(agent: Agent, log: SessionLog, model: Model) -> State:
 
     Raises:
         InDoubt: a tool may have run, and nobody knows: see `SessionLog.resolve`, then call this again.
-        Whatever `step_once` raises. What has come to its end is in the log, and calling this again goes on from there.
+        Whatever `step_once` raises; call this again to go on. (After a disk that was full twice, a call is in doubt.)
     """
     state = log.state
     session, model.cursor, steps = state.session, state.model_cursor, state.steps

@@ -95,7 +95,7 @@ class SessionLog(Recorder):
         body = {**state.to_body(), "lease": None, "chain": NO_DIGEST}
         there = store.read(state.session.id)
         if there.lines:
-            raise Conflict(there.first, there.length)
+            raise Conflict(0, there.length, f"there is a session {state.session.id!r} already; resume it")
         log = cls(store, state.session.id, writer)
         log._state = restore(Record(there.length, "state", log.writer, body))
         log.append(("state", body))

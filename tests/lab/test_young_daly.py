@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from minagent import Unsaved
+from minagent import InvalidValue, Unsaved
 from minagent.lab.frequency.young_daly import YoungDaly, daly_interval
 
 
@@ -31,14 +31,14 @@ def test_it_says_what_it_is():
 @pytest.mark.parametrize("wrong", [0, -1, math.inf, math.nan, "30", None, True])
 def test_a_time_that_is_no_time_is_refused(wrong: float):
     """Between failures some time passes, and not for ever."""
-    with pytest.raises(ValueError, match="must be a number above 0, not"):
+    with pytest.raises(InvalidValue, match="must be a number above 0, not"):
         YoungDaly(wrong)
 
 
 @pytest.mark.parametrize(("least", "most"), [(-1, 5), (6, 5), (math.nan, 5)])
 def test_bounds_the_wrong_way_round_are_refused(least: float, most: float):
     """Instead of one of them winning in silence."""
-    with pytest.raises(ValueError, match="needs 0 <= least <= most"):
+    with pytest.raises(InvalidValue, match="0 <= at_least <= at_most, not"):
         YoungDaly(3600, at_least=least, at_most=most)
 
 

@@ -216,7 +216,7 @@ def test_a_session_is_begun_once_and_again_after_its_deletion(store: Store):
     log = begun(store)
     taken(log, steps=2)
     log.compact()
-    with pytest.raises(Conflict):
+    with pytest.raises(Conflict, match="there is a session 'demo' already; resume it"):
         begun(store, writer="w2")
     store.delete("demo")
     second = begun(store, writer="w2")

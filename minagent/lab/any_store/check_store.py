@@ -5,8 +5,6 @@
 Each row is one requirement. What is tried for it are the promises of `minagent.log.stores.base` that it needs, and
 what a session's log makes of them. Two things are not tried here, since they need a disk that fails: promise 5, and the
 power cut of promise 4.
-
-Source: chapter 7.3.9.
 """
 
 import contextlib

@@ -2,8 +2,6 @@
 
 The checks of `check_store` for these two requirements; they are as in `store_contract`. The damage is done in two ways:
 to what the store returns, as by a bad disk; and to what it is given.
-
-Source: chapter 7.3.9.
 """
 
 import hashlib

@@ -2,8 +2,6 @@
 
 They are checks as in `store_contract`: each gets a store and a function that opens it once more, has sessions of its
 own, and yields what it expects, and whether it holds.
-
-Source: chapter 7.3.9.
 """
 
 from collections.abc import Iterator

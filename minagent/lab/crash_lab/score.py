@@ -2,8 +2,6 @@
 
 The theory is arithmetic on the phases of a step: what is on the disk when the process dies, and what is not. It runs
 nothing. That it comes out is tested on real processes, for each phase of each step of each way of recording.
-
-Source: chapters 7.3.6 and 7.3.8.
 """
 
 from collections import Counter

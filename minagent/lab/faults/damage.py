@@ -4,8 +4,6 @@
     cuts(data, load)         for each length: whether the loader takes the document cut there for a whole one
 
 To pass is to load, and to load something else than the undamaged document. Damage that changes nothing is no harm.
-
-Source: chapter 7.3.7.
 """
 
 from collections.abc import Callable

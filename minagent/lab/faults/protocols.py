@@ -9,8 +9,6 @@
 
 A save is a plain function of the path and the bytes. It is run for real, with faults, by `faults`, and what it does is
 replayed against a power loss by `power_loss`.
-
-Source: chapter 7.3.2.
 """
 
 import json

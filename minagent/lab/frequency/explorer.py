@@ -4,8 +4,6 @@
     print(view.sentence)
 
 Steps take STEP_SECONDS on average, a restart RESTART_SECONDS, and each fourth step changes the world.
-
-Source: chapter 7.3.8.
 """
 
 from collections.abc import Callable

@@ -8,8 +8,6 @@ A step is two phases: the model answers, then its tools run. After each phase th
 restarted, and takes the same steps again, each as long as before. A failure may strike in a restart, too.
 
 Only failures are followed one by one; between two of them everything follows from running sums over the phases.
-
-Source: chapter 7.3.8.
 """
 
 from bisect import bisect_right

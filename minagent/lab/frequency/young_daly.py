@@ -6,6 +6,7 @@ Source: chapter 7.3.8; Young 1974 (doi 10.1145/361147.361115); Daly 2006 (doi 10
 import math
 from dataclasses import dataclass
 
+from minagent.errors import InvalidValue
 from minagent.runner import Unsaved
 
 
@@ -24,9 +25,9 @@ class YoungDaly:
     def __post_init__(self) -> None:
         mean = self.mean_time_between_failures
         if type(mean) not in (int, float) or not 0 < mean < math.inf:
-            raise ValueError(f"mean_time_between_failures must be a number above 0, not {mean!r}")
+            raise InvalidValue("mean_time_between_failures", f"must be a number above 0, not {mean!r}")
         if not 0 <= self.at_least <= self.at_most:
-            raise ValueError(f"at_least is {self.at_least!r} and at_most is {self.at_most!r}: needs 0 <= least <= most")
+            raise InvalidValue("at_least", f"0 <= at_least <= at_most, not {self.at_least!r} and {self.at_most!r}")
 
     def __str__(self) -> str:
         return f"Young/Daly for a failure in {self.mean_time_between_failures:g} seconds"

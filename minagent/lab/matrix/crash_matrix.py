@@ -6,8 +6,6 @@
 An imagined process dies at one of the points of `crash_points`, another one goes on from what the disk holds, and so
 on, until one finishes. Then the payment service's ledger is compared with what the session says. (The same with
 real processes: see `real_crashes`.)
-
-Source: chapter 7.3.6.
 """
 
 import contextlib

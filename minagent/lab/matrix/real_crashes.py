@@ -4,8 +4,6 @@
         real.run(VARIANTS["chapter"], STANDARD, [5])       # dies at its fifth point; another one goes on
 
 What the service was asked to do is read from its own database.
-
-Source: chapter 7.3.6.
 """
 
 import tempfile

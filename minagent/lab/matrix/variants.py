@@ -2,8 +2,6 @@
 
 The standard run has 3 steps with 2 tools each, and an answer; each tool charges a customer. There is no executor here:
 each way calls `step_once`, with `save_checkpoint` or with a log.
-
-Source: chapter 7.3.6.
 """
 
 from collections.abc import Callable, Sequence

@@ -9,8 +9,6 @@ and be played again on real processes. In such an order, each *move* is one of t
     time passes    as much as a lease lasts
 
 A request that sleeps is one that makes no move while others do.
-
-Source: chapter 7.3.9.
 """
 
 import contextlib

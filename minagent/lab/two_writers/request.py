@@ -14,8 +14,6 @@ Before each thing that others can see or disturb it says what it is about to do:
     append     add to the log
     charge     run the tool
     wait       come back after a while, since another has the lease
-
-Source: chapter 7.3.9.
 """
 
 import contextlib

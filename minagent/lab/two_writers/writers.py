@@ -8,8 +8,6 @@ says which number its writer meant it to have in the log.
 
 A writer is a process (`main`). It says "ready" when its store is open, waits for a line, appends, and says how many
 conflicts there were. So all begin at once.
-
-Source: chapter 7.3.9.
 """
 
 from collections.abc import Callable, Sequence
