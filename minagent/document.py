@@ -44,12 +44,11 @@ def encode(checkpoint: Checkpoint) -> bytes:
 
     Raise InvalidValue with the path of what would not come back equal; InvalidMessages as `check_sequence` does.
     """
-    steps = [vars(require(step, Step, place)) for step, place in items(checkpoint.steps, "steps")]
     document = {
         "version": VERSION,
         "session": checkpoint.session.snapshot(),
         "model_cursor": check_cursor(checkpoint.model_cursor),
-        "steps": [vars(step_from_json(step, place)) for step, place in items(steps, "steps")],
+        "steps": [_checked(vars(require(s, Step, place)), place) for s, place in items(checkpoint.steps, "steps")],
     }
     check_sequence(checkpoint.session.messages)
     unsigned = _lines(compact(document))[:-1]
@@ -95,7 +94,7 @@ def decode(data: bytes) -> Checkpoint:
         blocks = require_fields(_verified(data), BLOCKS, "checkpoint")
         session = Session.restore(blocks["session"])
         check_sequence(session.messages)
-        steps = [step_from_json(step, place) for step, place in items(blocks["steps"], "steps")]
+        steps = [Step(**_checked(step, place)) for step, place in items(blocks["steps"], "steps")]
         return Checkpoint(session, check_cursor(blocks["model_cursor"]), steps)
     except (InvalidValue, InvalidMessages) as error:
         raise CheckpointDamaged(f"not a checkpoint: {error}") from error
@@ -131,6 +130,7 @@ def check_cursor(cursor: Any) -> int | None:
     return value
 
 
-def step_from_json(value: Any, path: str) -> Step:
-    """Build an entry of the trace from its JSON form; raise InvalidValue with the path of what does not fit."""
-    return Step(**plain(require_fields(value, STEP, path), path))
+def _checked(step: Any, path: str) -> dict[str, Any]:
+    fields = require_fields(step, STEP, path)
+    plain(fields["index"], f"{path}.index")  # not endless
+    return fields

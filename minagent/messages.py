@@ -48,14 +48,14 @@ class Message:
 
     def copy(self, path: str = "message") -> "Message":
         """Return an equal message that shares nothing with this one; raise InvalidValue with the path of a flaw."""
-        return self._built(self.to_json(path))
+        return self.from_json(self.to_json(path), path)
 
     def to_json(self, path: str = "message") -> dict[str, Any]:
         """Return the plain JSON form, which shares nothing with this object; raise InvalidValue as `copy` does."""
         form: dict[str, Any] = {"role": self.role, "content": self.content}
         if self.tool_calls:
             placed = items(list(self.tool_calls), f"{path}.tool_calls")
-            form["tool_calls"] = [vars(require(call, ToolCall, place)) for call, place in placed]
+            form["tool_calls"] = [vars(_call(vars(require(call, ToolCall, place)), place)) for call, place in placed]
         if self.tool_call_id is not None:
             form["tool_call_id"] = self.tool_call_id
         return _checked(form, path)
@@ -63,26 +63,25 @@ class Message:
     @classmethod
     def from_json(cls, value: Any, path: str = "message") -> "Message":
         """Build a Message from its JSON form; raise InvalidValue with the path of what does not fit."""
-        return cls._built(_checked(value, path))
-
-    @classmethod
-    def _built(cls, form: dict[str, Any]) -> "Message":
-        calls = [ToolCall(**call) for call in form.get("tool_calls", ())]
+        form = _checked(value, path)
+        placed = items(form["tool_calls"], f"{path}.tool_calls") if "tool_calls" in form else ()
+        calls = tuple([_call(call, place) for call, place in placed])
         return cls(form["role"], form["content"], calls, form.get("tool_call_id"))
 
 
 def _checked(value: Any, path: str) -> dict[str, Any]:
-    """Return the JSON form of a message, checked, with calls of its own: the one walk over it."""
     form = require_fields(value, MESSAGE, path, OPTIONAL)
     if form["role"] not in ROLES:
         raise InvalidValue(f"{path}.role", f"expected one of {', '.join(ROLES)}, found {form['role']!r}")
     if form["content"] is None and form["role"] != "assistant":
         raise InvalidValue(f"{path}.content", "only an assistant may say nothing")
-    if "tool_calls" not in form:
-        return form
-    placed = items(form["tool_calls"], f"{path}.tool_calls")
-    calls = [(require_fields(call, CALL, place), f"{place}.arguments") for call, place in placed]
-    return {**form, "tool_calls": [{**call, "arguments": plain(call["arguments"], place)} for call, place in calls]}
+    return form
+
+
+def _call(value: Any, path: str) -> ToolCall:
+    """Build a call with arguments of its own: the one walk over them."""
+    fields = require_fields(value, CALL, path)
+    return ToolCall(fields["id"], fields["name"], plain(fields["arguments"], f"{path}.arguments"))
 
 
 @dataclass(frozen=True)
