@@ -4,7 +4,7 @@ No logic: a button calls one method of the model, and all is redrawn.
 """
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from html import escape
 from typing import Any, get_args
 
@@ -40,6 +40,7 @@ class WholeLabView(CrashLabView):
         for row in (self.recording, self.example):
             row.observe(self._choose, "value")
         self.points = ipywidgets.VBox()
+        self._row = cache(self._new_row)  # or each choice would send the page dozens of new buttons
         self._show_points()
         self.children = (self.recording, self.example, self.points, self.row, self.status, self.picture)
 
@@ -49,7 +50,7 @@ class WholeLabView(CrashLabView):
     def actions(self, lab: CrashLab) -> dict[str, Callable[[], str]]:
         """Return what each button does."""
         return {
-            "Run to it": self._run_to_point,
+            "Run to it": lambda: lab.run_to(*self.point),
             **super().actions(lab),
             "Crash in mid-write": lab.tear,
             "Cut the power": lab.cut_power,
@@ -63,37 +64,35 @@ class WholeLabView(CrashLabView):
         return TABLE + super().draw() + self._score() + self._events()
 
     def _score(self) -> str:
-        theory = self.lab.tally.predicted.named()
-        rows = "".join(
-            f"<tr><th scope=row>{name}</th><td>{count}</td><td>{theory[name]}</td></tr>"
-            for name, count in self.lab.score.named().items()
-        )
+        counts, theory = self.lab.score.named().items(), self.lab.tally.predicted.named()
+        rows = "".join(f"<tr><th scope=row>{name}</th><td>{n}</td><td>{theory[name]}</td></tr>" for name, n in counts)
         heads = "<th scope=col>what</th><th scope=col>so far</th><th scope=col>in the end, says theory</th>"
         return f"<table><caption>Score of the crashes</caption><tr>{heads}</tr>{rows}</table>"
 
     def _events(self) -> str:
-        events = self.lab.events[-EVENTS_SHOWN:]
-        items = "".join(f"<li>{escape(event)}</li>" for event in events)
+        items = "".join(f"<li>{escape(event)}</li>" for event in self.lab.events[-EVENTS_SHOWN:])
         return f'<h4>What happened</h4><ol class="minagent-events" aria-label="What happened">{items}</ol>'
 
     def _show_points(self) -> None:
         """Show all crash points, a row of buttons for each step; the first one is chosen."""
         self.point = self.lab.points[0]
-        steps = dict.fromkeys(step for step, _ in self.lab.points)
-        rows = [{_name(point): point for point in self.lab.points if point[0] == step} for step in steps]
-        self.rows = [OneOf("Crash before:", row, self.point) for row in rows]
-        for one_of in self.rows:
-            one_of.observe(self._choose_point, "value")
-        self.points.children = self.rows
-
-    def _choose_point(self, change: Any) -> None:
-        self.point = change["new"]
+        steps = dict(self.lab.points)
+        self.rows = [self._row(*(point for point in self.lab.points if point[0] == step)) for step in steps]
         for row in self.rows:
             row.value = self.point
-        self.status.say(f"Crash point: before {_name(self.point)}. Press Run to it.")
+        self.points.children = self.rows
 
-    def _run_to_point(self) -> str:
-        return self.lab.run_to(*self.point)
+    def _new_row(self, *points: tuple[int, Phase]) -> OneOf:
+        row = OneOf("Crash before:", {_name(point): point for point in points}, self.point)
+        row.observe(self._choose_point, "value")
+        return row
+
+    def _choose_point(self, change: Any) -> None:
+        if change["new"] != self.point:  # else a row is told what is chosen
+            self.point = change["new"]
+            for row in self.rows:
+                row.value = self.point
+            self.status.say(f"Crash point: before {_name(self.point)}. Press Run to it.")
 
     def _it_happened(self) -> str:
         """Say that the call in doubt happened, with the result that the ledger has."""
