@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator
+from playwright.sync_api import Browser, Locator, Page
 
 from tests.browser.jupyterlab import browser, find_browser, jupyterlab, window
 from tests.browser.notebooks import Notebooks
@@ -19,11 +19,11 @@ def chromium() -> Iterator[Browser]:
         yield started
 
 
-@pytest.fixture(scope="session")
-def offline(chromium: Browser) -> Iterator[BrowserContext]:
-    """A window that reaches nobody."""
+@pytest.fixture(scope="module")
+def offline(chromium: Browser) -> Iterator[Page]:
+    """A page that reaches nobody. A module has one for all that it looks at: each new one is a new process, or two."""
     with window(chromium, height=720, offline=True) as opened:
-        yield opened
+        yield opened.new_page()
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from playwright.sync_api import BrowserContext, Page
+from playwright.sync_api import Page
 
 from tests.conftest import ROOT
 from tests.examined import Examined
@@ -44,19 +44,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 class Deck:
     """A slide show on a page without network, and what went wrong on that page."""
 
-    def __init__(self, page: Page, file: Path) -> None:
+    def __init__(self, page: Page) -> None:
         self.page = page
+        page.on("console", lambda message: self.wrong.append(message.text))
+        page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        page.on("request", lambda request: self._fetched(request.url))
+
+    def open(self, file: Path) -> None:
+        """Show another deck instead."""
+        self.file = file
         self.wrong: list[str] = []
         self.too_wide: list[int] = []
         self.too_tall: list[bool] = []
-        page.on("console", lambda message: self.wrong.append(message.text))
-        page.on("pageerror", lambda error: self.wrong.append(str(error)))
-        page.on("request", lambda request: self._fetched(request.url, file))
-        page.goto(file.as_uri())
-        page.wait_for_function("Reveal.isReady()")
+        self.page.goto(file.as_uri())
+        self.page.wait_for_function("Reveal.isReady()")
 
-    def _fetched(self, url: str, file: Path) -> None:
-        if url != file.as_uri() and not url.startswith("data:"):
+    def _fetched(self, url: str) -> None:
+        if url != self.file.as_uri() and not url.startswith("data:"):
             self.wrong.append(url)
 
     def walk(self, key: str) -> Iterator[str]:
@@ -74,12 +78,17 @@ class Deck:
             self.page.keyboard.press(key)
 
 
+@pytest.fixture(scope="module")
+def any_deck(offline: Page) -> Deck:
+    """What all decks are shown with, one after the other."""
+    return Deck(offline)
+
+
 @pytest.fixture
-def deck(request: pytest.FixtureRequest, offline: BrowserContext, folder: Path) -> Iterator[Deck]:
+def deck(request: pytest.FixtureRequest, any_deck: Deck, folder: Path) -> Deck:
     """The deck of this name."""
-    page = offline.new_page()
-    yield Deck(page, folder / f"{request.param}.slides.html")
-    page.close()
+    any_deck.open(folder / f"{request.param}.slides.html")
+    return any_deck
 
 
 def one_line(text: str) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbconvert import HTMLExporter
-from playwright.sync_api import BrowserContext
+from playwright.sync_api import Page
 
 from tests.examined import Examined
 from tests.notebook_rules import printed, shows
@@ -22,21 +22,19 @@ def exporter() -> HTMLExporter:
     "path", [path for path in all_notebooks() if path.parent == NOTEBOOKS], ids=lambda path: str(path.stem)
 )
 def test_the_exported_page_reads_completely_offline(
-    offline: BrowserContext, exporter: HTMLExporter, tmp_path: Path, path: Path, examined: Examined
+    offline: Page, exporter: HTMLExporter, tmp_path: Path, path: Path, examined: Examined
 ):
     """What a reader without Jupyter sees, in a browser that reaches nobody."""
     notebook = nbformat.read(path, as_version=4)
     page_file = tmp_path / "page.html"
     page_file.write_text(exporter.from_notebook_node(notebook)[0], encoding="utf-8")
-    page = offline.new_page()
-    page.goto(page_file.as_uri(), wait_until="domcontentloaded")
-    seen = " ".join(page.locator("body").inner_text().split())
+    offline.goto(page_file.as_uri(), wait_until="domcontentloaded")
+    seen = " ".join(offline.locator("body").inner_text().split())
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     for cell in cells:
         for line in printed(cell).splitlines():
             if not line.startswith("<Figure"):  # the picture is there instead
                 assert " ".join(line.split()) in seen, line
     pictures = sum(shows(cell, "image/png") for cell in cells)
-    assert page.locator("img[src^='data:image/png']").count() == pictures
-    page.close()
+    assert offline.locator("img[src^='data:image/png']").count() == pictures
     examined("exported pages", 1)
