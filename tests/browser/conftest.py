@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page
 
 from tests.browser.jupyterlab import browser, find_browser, jupyterlab, window
+from tests.browser.jupyterlab_page import JupyterLabPage
 from tests.browser.notebooks import Notebooks
 from tests.examined import Examined
 
@@ -30,22 +31,20 @@ def offline(chromium: Browser) -> Iterator[Page]:
 def notebooks(
     request: pytest.FixtureRequest, chromium: Browser, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Notebooks]:
-    """The notebooks in JupyterLab. All that the chosen tests look at begin at once, and run side by side."""
+    """The notebooks in JupyterLab."""
     chosen = [item for item in request.session.items if isinstance(item, pytest.Function)]
     needed = {item.module.NOTEBOOK for item in chosen if "notebook" in item.fixturenames}
     with jupyterlab(tmp_path_factory.mktemp("jupyterlab")) as address, window(chromium) as opened:
-        notebooks = Notebooks(opened, address)
-        notebooks.begin(*needed)
-        yield notebooks
+        yield Notebooks(JupyterLabPage(opened.new_page(), address), needed)
 
 
 @pytest.fixture
 def notebook(request: pytest.FixtureRequest, notebooks: Notebooks, examined: Examined) -> Locator:
     """The notebook NOTEBOOK of the module, all its cells run, in front. The tests of a run share it."""
     name = request.module.NOTEBOOK
-    page = notebooks.page_of(name)
-    cells = page.finish(name)
+    notebooks.begin(name)
+    cells = notebooks.lab.finish(name)
     if name not in notebooks.have_run:
         notebooks.have_run.add(name)
         examined("notebook cells run in JupyterLab", cells)
-    return page.front
+    return notebooks.lab.front

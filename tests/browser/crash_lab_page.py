@@ -1,6 +1,7 @@
 """A crash lab on a page, as a reader sees it."""
 
 import re
+from itertools import count
 from pathlib import Path
 
 from playwright.sync_api import Locator, expect
@@ -11,13 +12,20 @@ IS_SAID = """([views, said]) =>
     [...document.querySelectorAll(views + ' [role=status]')].some(line => line.textContent.includes(said))"""
 
 
+NUMBERS = count()
+"""Of the crash labs that were looked at."""
+
+
 class CrashLabOnPage:
     """Its buttons, its status line, and its panels; `mark` is a selector of something that it alone has in it."""
 
     def __init__(self, notebook: Locator, mark: str = ".minagent-lane") -> None:
         self._page = notebook.page
-        self._selector = f".jp-OutputArea-output:has({mark})"
-        self.view = notebook.locator(self._selector)
+        name = f"crash-lab-{next(NUMBERS)}"
+        # By an id it is found at once: it is looked for thousands of times, and notebooks are large.
+        notebook.locator(f".jp-OutputArea-output:has({mark})").evaluate("(view, name) => { view.id = name }", name)
+        self._selector = f"#{name}"
+        self.view = self._page.locator(self._selector)
         self.status = self.view.get_by_role("status")
 
     def panel(self, name: str) -> Locator:

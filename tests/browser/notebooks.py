@@ -1,43 +1,34 @@
 """The notebooks that the tests look at, open in one JupyterLab; their cells run side by side."""
 
-from playwright.sync_api import BrowserContext
+from collections.abc import Iterable
 
-from tests.browser.jupyterlab_page import JupyterLabPage, alone
-
-ALONE = "live_demo.ipynb"
-"""It has a page to itself: axe, which reads all of a page, is run on it in many states, and its kernel dies."""
+from tests.browser.jupyterlab_page import JupyterLabPage
 
 
 class Notebooks:
-    """All notebooks but that one are tabs on a page that begins with the address that JupyterLab printed."""
+    """They are tabs of one page, which begins with the address that JupyterLab printed."""
 
-    def __init__(self, window: BrowserContext, address: str) -> None:
-        self._window = window
-        self._address = address
-        self._pages: dict[str, JupyterLabPage] = {}
-        self.first_page = JupyterLabPage(window.new_page(), address)
+    def __init__(self, lab: JupyterLabPage, needed: Iterable[str]) -> None:
+        self.lab = lab
+        self._waiting = {*needed}
+        self._begun: set[str] = set()
         self.have_run: set[str] = set()
         """Those that a test has found run to the end."""
 
-    def begin(self, *notebooks: str) -> None:
-        """Open notebooks that are not open, and begin to run all their cells."""
-        new = sorted({*notebooks} - {*self._pages}, key=lambda notebook: notebook != ALONE)
-        for notebook in new:
-            self._pages[notebook] = self._open(notebook)
-        for notebook in new:
-            self._pages[notebook].begin_to_run(notebook)
+    def begin(self, notebook: str) -> None:
+        """Open a notebook that is not open, and begin to run all its cells; then all that are needed later."""
+        if notebook in self._begun:
+            return
+        # The first one begins alone, and the others when its tests are done: on a page with little else it is looked at
+        # in many states, by axe, which reads all of a page, and in many crashes, each of which sets styles anew.
+        new = [notebook, *sorted(self._waiting - {notebook})] if self._begun else [notebook]
+        for name in new:
+            self.lab.open(name)
+        for name in new:
+            self.lab.begin_to_run(name)
+        self._begun.update(new)
+        self._waiting.difference_update(new)
 
-    def _open(self, notebook: str) -> JupyterLabPage:
-        if notebook == ALONE:
-            return JupyterLabPage(self._window.new_page(), alone(self._address, notebook))
-        self.first_page.open(notebook)
-        return self.first_page
-
-    def page_of(self, notebook: str) -> JupyterLabPage:
-        """Return the page that a notebook is on. Its cells may still be running."""
-        self.begin(notebook)
-        return self._pages[notebook]
-
-    def close(self) -> None:
-        """Close the page of the notebook that is alone. When it is asked for again, it is opened and run again."""
-        self._pages.pop(ALONE).page.close()
+    def forget(self, notebook: str) -> None:
+        """Run a notebook once more when it is asked for again."""
+        self._begun.discard(notebook)

@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page
 
 from tests.browser.access import OURS, pale, serious
 from tests.browser.crash_lab_page import WholeLabOnPage
-from tests.browser.jupyterlab_page import Theme
+from tests.browser.jupyterlab_page import FRONT, Theme
 from tests.browser.notebooks import Notebooks
 from tests.examined import Examined
 
@@ -41,11 +41,11 @@ PRESSED = [
 
 @pytest.fixture(scope="module", params=get_args(Theme))
 def theme(request: pytest.FixtureRequest, notebooks: Notebooks) -> Iterator[None]:
-    """The theme of the live demo's page."""
-    page = notebooks.page_of(NOTEBOOK)
-    page.show_in(request.param)
+    """The theme of the page, with the live demo on it."""
+    notebooks.begin(NOTEBOOK)
+    notebooks.lab.show_in(request.param)
     yield
-    page.show_in("light")
+    notebooks.lab.show_in("light")
 
 
 @pytest.fixture
@@ -87,8 +87,8 @@ def test_nothing_is_cut_off(demo: Page, width: int, what: str):
     assert before
     demo.set_viewport_size({"width": width, "height": 700})
     demo.wait_for_function(
-        "width => document.querySelector('.jp-NotebookPanel').getBoundingClientRect().right <= width",
-        arg=width,
+        "([front, width]) => document.querySelector(front).getBoundingClientRect().right <= width",
+        arg=[FRONT, width],
         polling=20,
     )
     too_wide = demo.evaluate(

@@ -9,5 +9,5 @@ FIRST = "7.3.0_start_here.ipynb"
 
 def test_the_readme_s_first_command_opens_the_start_notebook(notebooks: Notebooks):
     """What it prints is the address of the notebook, for who has to open a browser by hand."""
-    notebook = notebooks.first_page.bring_to_front(FIRST)
+    notebook = notebooks.lab.bring_to_front(FIRST)
     expect(notebook.get_by_role("heading", name="7.3.0 Start here: agents that survive a crash")).to_be_visible()

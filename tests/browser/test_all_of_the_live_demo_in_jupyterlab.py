@@ -35,9 +35,9 @@ def lab(notebook: Locator) -> WholeLabOnPage:
 
 @pytest.fixture
 def doomed(notebook: Locator, notebooks: Notebooks) -> Iterator[JupyterLabPage]:
-    """The page, for a test that kills its kernel: its views are dead then, and who comes later needs a new one."""
-    yield notebooks.page_of(NOTEBOOK)
-    notebooks.close()
+    """The page, for a test that kills its kernel: its views are dead then, and who comes later needs new ones."""
+    yield notebooks.lab
+    notebooks.forget(NOTEBOOK)
 
 
 def draw() -> list[tuple[Recording, ExampleName, int, Phase]]:
