@@ -33,7 +33,7 @@ from minagent import (
     save_checkpoint,
     validate,
 )
-from minagent.lab.frequency.young_daly import YoungDaly
+from minagent.lab.frequency.theory import YoungDaly
 from minagent.lab.world.example import EXAMPLES, SCRIPT, Example
 from minagent.runner import Policy
 

@@ -84,7 +84,11 @@ def test_a_module_that_needs_a_package_of_the_notebooks_says_what_to_install(pyt
     done = run(python, NAME_WHAT_IS_MISSING, tmp_path)
     installed, refused = json.loads(done.stdout)
     assert installed == ["minagent"]
-    assert {"minagent.lab.views.widgets", "minagent.lab.views.plots", "minagent.lab.frequency.theory"} < refused.keys()
+    assert {
+        "minagent.lab.views.widgets",
+        "minagent.lab.views.plots",
+        "minagent.lab.frequency.simulate",
+    } < refused.keys()
     assert (
         not {"minagent.lab.any_store.check_store", "minagent.lab.crash_lab.crashlab", "minagent.lab.kernel.environment"}
         & refused.keys()

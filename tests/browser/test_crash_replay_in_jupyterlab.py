@@ -3,8 +3,8 @@
 import pytest
 from playwright.sync_api import Locator, expect
 
+from minagent.lab.matrix.real_crashes import replay
 from minagent.lab.matrix.variants import VARIANTS
-from minagent.lab.views.crash_replay import replay
 from tests.examined import Examined
 
 NOTEBOOK = "7.3.6_nothing_twice.ipynb"

@@ -3,9 +3,10 @@
 import pytest
 from playwright.sync_api import Locator, expect
 
-from minagent.lab.two_writers.interleavings import Outcome, every_meeting
+from minagent.lab.two_writers.interleavings import MeetingOutcome, every_meeting
 from minagent.lab.two_writers.request import Rule
-from minagent.lab.views.two_writers import RULES, in_words
+from minagent.lab.two_writers.request_process import in_words
+from minagent.lab.views.two_writers import RULES
 from tests.browser.access import pale, serious
 from tests.examined import Examined
 
@@ -24,7 +25,7 @@ def press(view: Locator, label: str) -> None:
     view.get_by_role("button", name=label, exact=True).press("Enter")
 
 
-def bad_or_first(rule: Rule) -> Outcome:
+def bad_or_first(rule: Rule) -> MeetingOutcome:
     """Return the first order in which something goes wrong; the first of all if there is none."""
     met = list(every_meeting(rule))
     return next((one for one in met if one.lost or one.repeated), met[0])

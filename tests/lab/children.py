@@ -6,12 +6,6 @@ from typing import NoReturn
 from minagent.lab.processes.child_process import say, wait_for_parent
 
 
-def main(what: str, *words: str) -> None:
-    """Do one of these."""
-    actions = {"repeat": repeat, "talk": talk, "fail": fail}
-    actions[what](*words)
-
-
 def repeat(*words: str) -> None:
     """Say each word when the parent says something."""
     for word in words:

@@ -11,13 +11,12 @@ import pytest
 from minagent.lab.processes import child_process
 from minagent.lab.processes.child_process import Child, start
 from tests.conftest import in_process_table
-
-CHILDREN = "tests.lab.children"
+from tests.lab import children
 
 
 def repeater(*words: str) -> Child:
     """Start a child that says each word when it is told something."""
-    return start(CHILDREN, "repeat", *words)
+    return start(children.repeat, *words)
 
 
 def test_a_line_each_way():
@@ -71,7 +70,7 @@ def test_a_child_that_is_dropped_is_killed():
 def test_what_a_child_says_on_standard_error_is_kept():
     """However much it is: a pipe that nobody reads would fill up."""
     with tempfile.TemporaryFile() as complaints:
-        child = start(CHILDREN, "talk", complaints=complaints)
+        child = start(children.talk, complaints=complaints)
         assert (child.hear(), child.wait()) == (b'"done"', 0)
         assert complaints.seek(0, os.SEEK_END) >= 1_000_000
 
@@ -79,7 +78,7 @@ def test_what_a_child_says_on_standard_error_is_kept():
 def test_a_child_that_raises_says_so():
     """As a program does."""
     with tempfile.TemporaryFile() as complaints:
-        assert start(CHILDREN, "fail", complaints=complaints).wait() == 1
+        assert start(children.fail, complaints=complaints).wait() == 1
         complaints.seek(0)
         assert complaints.read().rstrip().endswith(b"ValueError: on purpose")
 

@@ -2,10 +2,12 @@
 
 import pytest
 
-from minagent.lab.matrix.crash_matrix import Outcome, single_crashes
+from minagent.lab.matrix import real_crashes
+from minagent.lab.matrix.crash_matrix import Harm, single_crashes
+from minagent.lab.matrix.real_crashes import crash_points, in_words, replay
 from minagent.lab.matrix.variants import VARIANTS
 from minagent.lab.views import crash_replay
-from minagent.lab.views.crash_replay import CrashReplayView, crash_points, in_words, replay
+from minagent.lab.views.crash_replay import CrashReplayView
 
 
 def test_a_point_is_named_by_number_step_and_what_comes_next():
@@ -29,7 +31,7 @@ def test_a_replay_says_what_the_matrix_says(name: str):
 
 def test_a_difference_would_be_said(monkeypatch: pytest.MonkeyPatch):
     """The sentence can say that the two do not agree."""
-    monkeypatch.setattr(crash_replay, "run", lambda *_: ([], Outcome(0, 7, 0, 0, 0, 0)))
+    monkeypatch.setattr(real_crashes, "run", lambda *_: ([], Harm(0, 7, 0, 0, 0, 0)))
     assert replay("log, keys", 1).endswith("Nothing lost, nothing twice, but the matrix says: Charges repeated: 7.")
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from minagent import CheckpointMissing, FakeModel, Session, Step, load_checkpoint
 from minagent.lab.crash_lab.crashlab import CrashLab, NotNow
-from minagent.lab.processes import worker
+from minagent.lab.processes import agent_process
 from minagent.lab.processes.phases import CHECKPOINT, Phase, Recording
 from minagent.lab.world.example import ANSWER, SCRIPT
 from tests.conftest import in_process_table
@@ -196,7 +196,7 @@ def test_a_worker_that_cannot_start_says_why(lab: CrashLab):
     lab.crash()
     (lab.folder / CHECKPOINT).write_bytes(b"{")
     assert [file.verdict for file in lab.files()] == ["bad"]
-    with pytest.raises(worker.WorkerDied, match="CheckpointDamaged"):
+    with pytest.raises(agent_process.WorkerDied, match="CheckpointDamaged"):
         lab.resume()
     assert lab.state == "dead"
     lab.reset()
@@ -250,7 +250,7 @@ def test_an_action_that_does_not_fit_says_what_does(lab: CrashLab, prepare: list
 
 def test_a_worker_leaves_when_its_parent_is_gone(tmp_path: Path):
     """The kernel is restarted, or dies: the child reads an end of file, and no orphan stays."""
-    orphan = worker.Worker(tmp_path, "every step", "arithmetic")
+    orphan = agent_process.Worker(tmp_path, "every step", "arithmetic")
     orphan.child._to_child.close()
     assert orphan.child.wait() == 1
     assert not in_process_table(orphan.pid)

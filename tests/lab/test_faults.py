@@ -15,8 +15,7 @@ from minagent import Checkpoint, FakeModel, Message, Session, Step, ToolRegistry
 from minagent.document import encode
 from minagent.lab.faults.file_calls import NO_STRIKE, Fault, run
 from minagent.lab.faults.power_loss import count, killed, record, survivors
-from minagent.lab.faults.protocols import ATOMIC, IN_PLACE, MINAGENT, PROTOCOLS, Protocol, load_json
-from minagent.lab.faults.struck_saves import Outcome, survey
+from minagent.lab.faults.protocols import ATOMIC, IN_PLACE, MINAGENT, PROTOCOLS, Protocol, Struck, load_json, survey
 from minagent.lab.world.example import SCRIPT, TASK, example_agent
 from tests.examined import Examined
 
@@ -88,7 +87,7 @@ FAULTS: list[tuple[Fault, int]] = [
 ]
 
 
-def says_that_it_is_the_new_one(outcome: Outcome) -> bool:
+def says_that_it_is_the_new_one(outcome: Struck) -> bool:
     """Return whether the error says so: only the folder's fsync can fail when the new name is there already."""
     return "session.json is new now, but a power cut may bring back what it was before" in outcome.error
 

@@ -12,7 +12,14 @@ from types import SimpleNamespace
 import pytest
 
 from minagent import ToolCall
-from minagent.lab.two_writers.interleavings import TIME_PASSES, InThread, Meeting, Outcome, every_meeting, meeting
+from minagent.lab.two_writers.interleavings import (
+    TIME_PASSES,
+    InThread,
+    Meeting,
+    MeetingOutcome,
+    every_meeting,
+    meeting,
+)
 from minagent.lab.two_writers.request import Place, Rule
 from minagent.lab.two_writers.request_process import InProcess, on_processes
 from minagent.lab.world.example import SESSION
@@ -25,22 +32,22 @@ RULES: tuple[Rule, ...] = ("last write wins", "version", "lease")
 
 
 @functools.cache
-def meetings(rule: Rule) -> list[Outcome]:
+def meetings(rule: Rule) -> list[MeetingOutcome]:
     """Return what came of every order, with at most one death, and one lease that runs out."""
     return list(every_meeting(rule, deaths=True, delays=rule == "lease"))
 
 
-def died(met: Outcome) -> bool:
+def died(met: MeetingOutcome) -> bool:
     """Return whether one of the two died."""
     return "died" in met.endings.values()
 
 
-def late(met: Outcome) -> bool:
+def late(met: MeetingOutcome) -> bool:
     """Return whether a lease ran out."""
     return (TIME_PASSES, "") in met.moves
 
 
-def tally(met: Sequence[Outcome]) -> dict[str, int]:
+def tally(met: Sequence[MeetingOutcome]) -> dict[str, int]:
     """Count in how many orders something goes wrong."""
     return {
         "orders": len(met),
@@ -51,7 +58,7 @@ def tally(met: Sequence[Outcome]) -> dict[str, int]:
     }
 
 
-def undisturbed(rule: Rule) -> list[Outcome]:
+def undisturbed(rule: Rule) -> list[MeetingOutcome]:
     """Return the orders in which nobody dies, and no lease runs out."""
     return [met for met in meetings(rule) if not died(met) and not late(met)]
 
@@ -97,7 +104,7 @@ def test_whatever_happens_no_turn_is_lost(rule: Rule, examined: Examined):
     assert endings == {"done", "died"} | ({"conflict"} if rule == "version" else {"lease lost", "turned away"})
 
 
-def found_a_dead_holder(met: Outcome) -> str | None:
+def found_a_dead_holder(met: MeetingOutcome) -> str | None:
     """Return who began after the other had died."""
     moves = [move for move, _ in met.moves]
     dead = next((move[0] for move in moves if move.endswith("dies")), None)

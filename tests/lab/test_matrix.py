@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from minagent.lab.matrix.crash_matrix import Case, Outcome, damage_newest_checkpoint, run, single_crashes
+from minagent.lab.matrix.crash_matrix import Case, Harm, damage_newest_checkpoint, run, single_crashes
 from minagent.lab.matrix.variants import LOG_IN_SQLITE, STANDARD, VARIANTS, Shape, Variant
 from minagent.lab.world.payments import Payments
 from minagent.log import SessionLog, SqliteStore
@@ -17,7 +17,7 @@ from tests.examined import Examined
 
 ALL = VARIANTS | {LOG_IN_SQLITE.name: LOG_IN_SQLITE}
 OTHER_ANSWER = Shape(repeats_itself=False)
-NAMES = list(vars(Outcome(0, 0, 0, 0, 0, 0)))
+NAMES = list(vars(Harm(0, 0, 0, 0, 0, 0)))
 
 APPEND = ["write", "half", "fsync"]
 SAVE = ["write", "half", "fsync", "rename", "fsync", "rename", "fsync"]
@@ -54,7 +54,7 @@ def test_the_crash_points_are_those_that_are_listed(name: str):
     step, end = POINTS[name]
     (points,), outcome = run(ALL[name], STANDARD, [])
     assert points == [*step * 3, *MODEL, *end]
-    assert outcome == Outcome(0, 0, 0, 0, 0, 0)
+    assert outcome == Harm(0, 0, 0, 0, 0, 0)
     assert [case.points for case in single_crashes(ALL[name])] == [(point,) for point in points]
 
 
@@ -202,7 +202,7 @@ def test_an_older_checkpoint_needs_the_log_after_it(name: str, shape: Shape):
     in_the_sixth_model_call = [n for n, point in enumerate(points, 1) if point == "model"][5]
     _, undamaged = run(variant, shape, [in_the_sixth_model_call])
     _, found = run(variant, shape, [in_the_sixth_model_call], damage_newest_checkpoint)
-    assert undamaged == Outcome(0, 0, 0, 0, 0, 0)
+    assert undamaged == Harm(0, 0, 0, 0, 0, 0)
     if name != "chapter":
         assert found == undamaged
     elif shape.repeats_itself:

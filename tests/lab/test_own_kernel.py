@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from minagent.lab.views.own_kernel import WARNING, OwnKernelView, demo_folder
+from minagent.lab.kernel.environment import demo_folder
+from minagent.lab.views.own_kernel import WARNING, OwnKernelView
 
 
 def test_nothing_dies_before_a_yes():

@@ -1,17 +1,19 @@
 """The payment service: each sentence of its specification, in a process of its own, read from its own database."""
 
+import socket
 import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from minagent import EffectUnknown
-from minagent.lab.matrix.payment_service import LEDGER, PaymentService, sender
+from minagent.lab.matrix.payment_service import HERE, LEDGER, PaymentService, sender
 from minagent.lab.world.payments import PaymentClient, PaymentRefused, Payments, Request
 from minagent.log import DidNotHappen, Happened, Unknown
 from tests.conftest import in_process_table
@@ -79,11 +81,24 @@ def test_a_key_expires(service: PaymentService, client: PaymentClient):
     assert len(service.charges()) == 2
 
 
+def carry_one_way(here: socket.socket, port: int) -> None:
+    """Carry a request to the service, and not its answer back."""
+    caller, _ = here.accept()
+    with caller, socket.create_connection((HERE, port)) as service:
+        request = b""
+        while not request.endswith(b"}"):
+            request += caller.recv(1 << 16)
+        service.sendall(request)
+        assert service.recv(1)  # it has answered
+
+
 def test_a_lost_answer_is_an_effect_of_which_nobody_knows(service: PaymentService, client: PaymentClient):
     """It has happened; the same request with the same key finds out, and so does the reference."""
-    service.lose_next_answer()
-    with pytest.raises(EffectUnknown, match="no answer from the payment service"):
-        client.charge("lamp", 26, key="k1", reference="r1")
+    with socket.create_server((HERE, 0)) as here, ThreadPoolExecutor(1) as pool:
+        carried = pool.submit(carry_one_way, here, service.port)
+        with pytest.raises(EffectUnknown, match="no answer from the payment service"):
+            PaymentClient(sender(here.getsockname()[1])).charge("lamp", 26, key="k1", reference="r1")
+        carried.result()
     assert service.charges() == [LAMP]
     assert client.what_happened("r1") == Happened("charged 26 for lamp")
     assert client.what_happened("r2") == DidNotHappen()

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from minagent.lab.matrix.crash_matrix import Outcome, Runs, single_crashes
+from minagent.lab.matrix.crash_matrix import Harm, Runs, single_crashes
 from minagent.lab.matrix.real_crashes import RealCrashes
 from minagent.lab.matrix.variants import STANDARD
 from tests.conftest import in_process_table
@@ -28,7 +28,7 @@ def test_every_crash_point_does_what_the_matrix_says(real: RealCrashes, name: st
     assert found == [case.outcome for case in single_crashes(ALL[name])]
 
 
-def imagined(runs: Runs, crashes: list[int]) -> tuple[int, Outcome]:
+def imagined(runs: Runs, crashes: list[int]) -> tuple[int, Harm]:
     """Return how many lives the matrix has for these crashes, and the outcome: as its `run`, with what it remembers."""
     start, lives = runs.beginning, 1
     for number in crashes:

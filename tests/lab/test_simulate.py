@@ -19,20 +19,18 @@ from minagent.lab.frequency.simulate import (
     Outcome,
     Workload,
     draw,
+    expected_overhead,
     failures_at_random,
     save_places,
     simulate,
 )
 from minagent.lab.frequency.theory import (
+    YoungDaly,
     best_interval,
-    executed_steps,
-    expected_overhead,
-    full_save_bytes,
-    lost_per_crash,
     total_time,
 )
-from minagent.lab.frequency.young_daly import YoungDaly
 from minagent.runner import Policy
+from tests.lab.closed_forms import executed_steps, full_save_bytes, lost_per_crash
 from tests.lab.failures import failures_per_step, recorded_failures
 
 

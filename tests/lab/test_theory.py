@@ -5,17 +5,16 @@ import math
 import numpy as np
 import pytest
 
+from minagent.lab.frequency.simulate import expected_overhead
 from minagent.lab.frequency.theory import (
     best_interval,
-    executed_steps,
-    expected_overhead,
-    full_save_bytes,
+    daly_interval,
     lost_at_a_boundary,
     lost_at_a_moment,
     total_time,
     young_interval,
 )
-from minagent.lab.frequency.young_daly import daly_interval
+from tests.lab.closed_forms import executed_steps, full_save_bytes
 
 DAY, QUARTER = 24 * 60.0, 15.0
 

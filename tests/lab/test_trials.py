@@ -15,21 +15,21 @@ import pytest
 
 from minagent import SaveWhen, recover_checkpoint, validate
 from minagent.lab.frequency.simulate import Outcome, Workload, failures_at_random, simulate
-from minagent.lab.frequency.theory import executed_steps, lost_at_a_moment
+from minagent.lab.frequency.theory import YoungDaly, lost_at_a_moment
 from minagent.lab.frequency.trials import (
     CHECKPOINT,
     LEDGER,
     PATIENCE,
     SAVE_SECONDS,
     STEP_SECONDS,
-    Life,
+    Attempt,
     crash_points,
     run_trial,
 )
-from minagent.lab.frequency.young_daly import YoungDaly
 from minagent.lab.world.ledger import Ledger
 from minagent.runner import Policy
 from tests.examined import Examined
+from tests.lab.closed_forms import executed_steps
 from tests.lab.failures import recorded_failures
 from tests.lab.test_child_process import interrupted
 
@@ -132,7 +132,7 @@ def test_killed_by_the_real_clock_at_any_moment(tmp_path: Path, examined: Examin
     every, steps = 3, 30
     for number in range(40):
         examined("crashes at drawn moments", 1)
-        life = Life(tmp_path / str(number), steps, 1, SaveWhen(steps=every), math.inf)
+        life = Attempt(tmp_path / str(number), steps, 1, SaveWhen(steps=every), math.inf)
         child = os.fork()
         if child == 0:
             life.live()

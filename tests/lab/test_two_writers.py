@@ -6,8 +6,8 @@ import pytest
 
 from minagent.lab.two_writers.interleavings import every_meeting
 from minagent.lab.two_writers.request import Rule
-from minagent.lab.two_writers.request_process import InProcess
-from minagent.lab.views.two_writers import RULES, TwoWritersView, in_words
+from minagent.lab.two_writers.request_process import InProcess, in_words
+from minagent.lab.views.two_writers import RULES, TwoWritersView
 from tests.conftest import in_process_table
 
 

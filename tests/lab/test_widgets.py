@@ -9,7 +9,8 @@ import pytest
 from minagent import ToolCall, save_checkpoint
 from minagent.lab.crash_lab.crashlab import CrashLab
 from minagent.lab.kernel.kernel_state import KernelState
-from minagent.lab.views.widgets import CrashLabView, KernelStateView, NumberView
+from minagent.lab.views.crash_lab_widget import CrashLabView
+from minagent.lab.views.widgets import KernelStateView, NumberView
 from minagent.lab.world.example import SCRIPT
 
 

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from minagent import InvalidValue, Unsaved
-from minagent.lab.frequency.young_daly import YoungDaly, daly_interval
+from minagent.lab.frequency.theory import YoungDaly, daly_interval
 
 
 @pytest.mark.parametrize(

@@ -9,45 +9,35 @@ power cut of promise 4.
 
 import contextlib
 import textwrap
-from dataclasses import dataclass
 from itertools import zip_longest
+from typing import NamedTuple
 
 from minagent.errors import InvalidValue
-from minagent.lab.any_store.damage_checks import (
-    damaged_checkpoints_are_told,
-    damaged_records_are_told,
-    newer_data_is_refused,
-    old_data_is_read,
-)
-from minagent.lab.any_store.session_checks import (
-    a_batch_is_seen_whole,
-    difficult_values_come_back,
-    resuming_changes_nothing,
-    survives_threads,
-    threads_lose_nothing,
-)
+from minagent.lab.any_store import damage_checks, session_checks
 from minagent.log.contract import CHECKS, Check, Expectation, OpenStore, trials
 from minagent.log.stores.base import Store
 
 REQUIREMENTS: dict[str, tuple[str, list[Check]]] = {
     "recoverable": (
         "logs, checkpoints, ids",
-        [*(CHECKS[number] for number in (3, 4, 7, 8, 9, 10)), difficult_values_come_back],
+        [*(CHECKS[number] for number in (3, 4, 7, 8, 9, 10)), session_checks.difficult_values_come_back],
     ),
-    "idempotent": ("one log, many resumes", [resuming_changes_nothing]),
-    "atomic": ("bad and stale batches", [CHECKS[2], a_batch_is_seen_whole]),
-    "verifiable": ("each character damaged, each line", [damaged_records_are_told, damaged_checkpoints_are_told]),
-    "versioned": ("versions 1 and 2", [old_data_is_read, newer_data_is_refused]),
-    "two writers": ("stale appends, threads", [CHECKS[1], CHECKS[6], threads_lose_nothing]),
+    "idempotent": ("one log, many resumes", [session_checks.resuming_changes_nothing]),
+    "atomic": ("bad and stale batches", [CHECKS[2], session_checks.a_batch_is_seen_whole]),
+    "verifiable": (
+        "each character damaged, each line",
+        [damage_checks.damaged_records_are_told, damage_checks.damaged_checkpoints_are_told],
+    ),
+    "versioned": ("versions 1 and 2", [damage_checks.old_data_is_read, damage_checks.newer_data_is_refused]),
+    "two writers": ("stale appends, threads", [CHECKS[1], CHECKS[6], session_checks.threads_lose_nothing]),
 }
 """What is tried for each requirement, in a few words and as checks."""
 
-THREADED = (a_batch_is_seen_whole, threads_lose_nothing)
+THREADED = (session_checks.a_batch_is_seen_whole, session_checks.threads_lose_nothing)
 WIDTHS = (11, 36, 5, 42)  # of the table's columns, with two spaces between them
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """One requirement."""
 
     requirement: str
@@ -56,8 +46,7 @@ class Row:
     verdict: str  # `kept`, or `BROKEN: ` and what was expected in the first trial that failed
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """What a store keeps, and what not. The text of it has at most 100 columns, and is the same each time."""
 
     rows: list[Row]
@@ -113,7 +102,7 @@ class _Opener:
     def close(self) -> None:
         for other in self.opened:
             if other is not self.store and hasattr(other, "close"):
-                with contextlib.suppress(Exception):  # closing is no part of the contract
+                with contextlib.suppress(Exception):  # closing is not part of the contract
                     other.close()
 
 
@@ -121,7 +110,7 @@ def _row(requirement: str, store: Store, opener: _Opener) -> Row:
     tried, checks = REQUIREMENTS[requirement]
     opened, found, notes = len(opener.opened), list[Expectation](), [tried]
     for check in checks:
-        if check in THREADED and opener.reopen is None and not survives_threads(store):
+        if check in THREADED and opener.reopen is None and not session_checks.survives_threads(store):
             notes.append("not by threads")
         else:
             found += trials(check, store, opener)

@@ -6,9 +6,8 @@ to what the store returns, as by a bad disk; and to what it is given.
 
 import hashlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import cast
+from typing import NamedTuple, cast
 
 from minagent import Message, Session, Step, ToolCall
 from minagent.lab.any_store.session_checks import begun, contents
@@ -22,8 +21,7 @@ Lines = list[bytes]
 Change = Callable[[Lines], Lines]
 
 
-@dataclass(frozen=True)
-class _Seen:
+class _Seen(NamedTuple):
     """A store as it is seen on a bad disk: what it returns is changed on the way."""
 
     store: Store
@@ -65,10 +63,6 @@ def _remove(place: int) -> Change:
     return lambda lines: lines[:place] + lines[place + 1 :]
 
 
-def _nothing(_: Lines) -> Lines:
-    return []
-
-
 def damaged_records_are_told(store: Store, _: OpenStore) -> Iterator[Expectation]:
     """Each record changed in each of its characters, removed, and swapped with its neighbour: LogDamaged names it.
 
@@ -101,7 +95,7 @@ def damaged_checkpoints_are_told(store: Store, _: OpenStore) -> Iterator[Expecta
         told = what in "".join(resumed.report.passed_over)
         yield "a damaged checkpoint is told, and the records make up for it", told and resumed.state == wanted
     damaged = _put(0, flip(document, 0))
-    told = _is_told(what, partial(_resume, store, log.session_id, _nothing, damaged))
+    told = _is_told(what, partial(_resume, store, log.session_id, lambda _: [], damaged))
     yield "LogDamaged names a damaged checkpoint if there are no records", told
     told = _is_told(f"a checkpoint of {number}", partial(_resume, store, log.session_id, _remove(number - 1)))
     yield "LogDamaged, where the last record before a checkpoint is lost", told

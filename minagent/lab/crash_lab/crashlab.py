@@ -18,25 +18,24 @@ from typing import Literal
 
 from minagent import recover_checkpoint
 from minagent.errors import CheckpointError, CheckpointMissing
-from minagent.lab.crash_lab.disk import StoredFile, drop_unforced, in_short, logged, stored_files
+from minagent.lab.crash_lab import disk
 from minagent.lab.crash_lab.score import Score, Tally, phases_of
+from minagent.lab.processes.agent_process import Worker, WorkerDied
 from minagent.lab.processes.phases import CHECKPOINT, DOING, LEDGER, Phase, Recording, Report
-from minagent.lab.processes.worker import Worker, WorkerDied
 from minagent.lab.world.example import EXAMPLES, SESSION, ExampleName
 from minagent.lab.world.ledger import Ledger
-from minagent.log import FileStore, SessionLog
+from minagent.log import FileStore, Happened, SessionLog
 from minagent.log.doubt import Verdict
 
 State = Literal["ready", "running", "in doubt", "dead", "done"]
 
-WAY_ON: dict[State, str] = {
+WAY_ON: dict[State, str] = {  # what to press next
     "ready": "Step",
     "running": "Step, Run or Crash",
     "in doubt": "It happened, It did not or Nobody knows",
     "dead": "Resume",
     "done": "Reset",
 }
-"""What to press next in each state."""
 
 
 class NotNow(Exception):
@@ -59,8 +58,7 @@ class CrashLab:
         self.example = example
         self.ledger = Ledger(self.folder / LEDGER)
         self.state: State = "ready"
-        self.process: Worker | None = None
-        """The newest process; it is alive in the states "running" and "in doubt" only."""
+        self.process: Worker | None = None  # the newest; it is alive in the states "running" and "in doubt" only
         self.events: list[str] = []
         self.tally = Tally(recording, EXAMPLES[example])
 
@@ -143,7 +141,7 @@ class CrashLab:
         if worker.report is not None and worker.report.phase in ("plan", "save"):
             worker.tear()
         worker.kill()
-        drop_unforced(self.folder)
+        disk.drop_unforced(self.folder)
         return self._died(worker, "Power cut (a model). It stood at {}. What was not forced to the disk is gone.")
 
     def _died(self, worker: Worker, said: str) -> str:
@@ -153,7 +151,7 @@ class CrashLab:
         return self._say(said.format(worker.report or "no step"))
 
     def resume(self) -> str:
-        """Start a new process after a crash. It loads what the disk holds, or begins anew if that is nothing."""
+        """Start a new process after a crash. It loads what the disk holds, or starts over if that is nothing."""
         if self.state != "dead":
             raise NotNow(f"There is nothing to resume: the process is {self.state}. Press {WAY_ON[self.state]}.")
         return self._start(f"Resumed in a new process, {self._what_loads()}.")
@@ -168,6 +166,11 @@ class CrashLab:
         SessionLog.resume(FileStore((self.folder / CHECKPOINT).parent), SESSION, writer="person").resolve(key, verdict)
         return self._start(f"Recorded: {verdict}. Resumed in a new process.")
 
+    def it_happened(self) -> str:
+        """Say that the call in doubt happened, with the result that the ledger has."""
+        call = disk.call_in_doubt(self.folder)
+        return self.resolve(Happened((call and self.ledger.newest_result(call)) or disk.NOT_SEEN))
+
     def reset(self) -> str:
         """Bring back the start: no process, an empty disk, a world that saw nothing."""
         self.close()
@@ -178,7 +181,7 @@ class CrashLab:
         return self._say("Reset: no process, an empty disk, an empty ledger.")
 
     def choose(self, recording: Recording, example: ExampleName) -> str:
-        """Begin anew with another way of recording, or with other tools."""
+        """Start over with another way of recording, or with other tools."""
         self.recording, self.example = recording, example
         self.reset()
         return self._say(f"Chosen: {recording}; {example}. {self.events.pop()}")
@@ -190,9 +193,9 @@ class CrashLab:
             self.state = "dead"
         self.process = None
 
-    def files(self) -> list[StoredFile]:
+    def files(self) -> list[disk.StoredFile]:
         """Return what is on the disk, the newest first, each checked as loading it would check it."""
-        return stored_files(self.folder)
+        return disk.stored_files(self.folder)
 
     def __str__(self) -> str:
         """Return the three panels as text, without what differs from run to run (the pid)."""
@@ -200,7 +203,7 @@ class CrashLab:
         effects = [effect["name"] + " (again)" * bool(effect["repeat"]) for effect in self.ledger.effects()]
         return "\n".join([
             f"process  {self.state}{_knows(self.report)}",
-            f"disk     {in_short(self.files())}",
+            f"disk     {disk.in_short(self.files())}",
             f"world    {', '.join(effects) or 'no effects'}; model calls paid: {bill.calls}, {bill.tokens} tokens",
         ])  # fmt: skip
 
@@ -211,7 +214,7 @@ class CrashLab:
 
     def _what_loads(self) -> str:
         if self.recording.startswith("log"):
-            return "from the log" if logged(self.folder) is not None else "from the first question"
+            return "from the log" if disk.logged(self.folder) is not None else "from the first question"
         try:
             _, report = recover_checkpoint(self.folder / CHECKPOINT)
         except CheckpointMissing:

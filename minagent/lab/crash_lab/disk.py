@@ -1,8 +1,9 @@
 """What the crash lab's disk holds, file by file, and what of it would outlive a power cut."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from minagent import CheckpointError, Session, recover_checkpoint
 from minagent.checkpoint import numbered
@@ -14,16 +15,13 @@ from minagent.log.records import State
 from minagent.log.stores.json_lines import whole
 from minagent.messages import ToolCall, open_calls
 
-Verdict = Literal["good", "bad"]
 
-
-@dataclass(frozen=True)
-class StoredFile:
+class StoredFile(NamedTuple):
     """One file on the disk."""
 
     name: str
     size: int  # in bytes
-    verdict: Verdict  # whether it loads: "good" or "bad"
+    verdict: Literal["good", "bad"]  # whether it loads
     messages: int  # how many messages it holds; 0 if it is bad
 
     def __str__(self) -> str:
@@ -35,9 +33,9 @@ def stored_files(folder: Path) -> list[StoredFile]:
     path = folder / CHECKPOINT
     generations = map(Path, numbered(path).values())
     older = [file for file in generations if not (path.exists() and path.samefile(file))]
-    files = [_examined(file) for file in (path, *older) if file.exists()]
+    files = [_examined(file, partial(_in_document, file)) for file in (path, *older) if file.exists()]
     log = path.with_name(f"{SESSION}.log.jsonl")
-    return [_examined_log(log, folder), *files] if log.exists() else files
+    return [_examined(log, partial(_in_log, folder)), *files] if log.exists() else files
 
 
 def in_short(files: list[StoredFile]) -> str:
@@ -48,21 +46,20 @@ def in_short(files: list[StoredFile]) -> str:
     return f"{files[0]}; older: {older}" if older else str(files[0])
 
 
-def _examined(path: Path) -> StoredFile:
-    data = path.read_bytes()
+def _examined(path: Path, messages: Callable[[], int]) -> StoredFile:
     try:
-        return StoredFile(path.name, len(data), "good", len(decode(data).session.messages))
-    except CheckpointError:
-        return StoredFile(path.name, len(data), "bad", 0)
+        return StoredFile(path.name, path.stat().st_size, "good", messages())
+    except (CheckpointError, LogError):
+        return StoredFile(path.name, path.stat().st_size, "bad", 0)
 
 
-def _examined_log(path: Path, folder: Path) -> StoredFile:
-    size = path.stat().st_size
-    try:
-        state = logged(folder)
-    except LogError:
-        return StoredFile(path.name, size, "bad", 0)
-    return StoredFile(path.name, size, "good", 0 if state is None else len(state.session.messages))
+def _in_document(path: Path) -> int:
+    return len(decode(path.read_bytes()).session.messages)
+
+
+def _in_log(folder: Path) -> int:
+    state = logged(folder)
+    return 0 if state is None else len(state.session.messages)
 
 
 def logged(folder: Path) -> State | None:
@@ -71,6 +68,10 @@ def logged(folder: Path) -> State | None:
         return SessionLog.resume(FileStore((folder / CHECKPOINT).parent), SESSION, writer="reader").state
     except LogMissing:
         return None
+
+
+NOT_SEEN = "it happened, says a person; the outside world has not seen it"
+"""The result of a call that is said to have happened, where the ledger has none."""
 
 
 def call_in_doubt(folder: Path) -> ToolCall | None:
@@ -82,7 +83,7 @@ def call_in_doubt(folder: Path) -> ToolCall | None:
 
 
 def saved_session(folder: Path) -> Session | None:
-    """Return the session that a new process would go on with; None if it would begin anew."""
+    """Return the session that a new process would go on with; None if it would start over."""
     if (state := logged(folder)) is not None:
         return state.session
     try:
@@ -94,7 +95,7 @@ def saved_session(folder: Path) -> Session | None:
 def drop_unforced(folder: Path) -> None:
     """Take away what was written and not forced to the disk: what a power cut may do (a model of it).
 
-    What a save or an append has not come to its end with is a temporary file, or the end of the log.
+    What a save or an append has not finished is a temporary file, or the end of the log.
     """
     disk = (folder / CHECKPOINT).parent
     for temporary in disk.glob(".*.tmp"):

@@ -5,7 +5,7 @@ nothing. That it comes out is tested on real processes, for each phase of each s
 """
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from minagent.lab.crash_lab.disk import logged, saved_session
@@ -26,21 +26,12 @@ class Score:
     calls_paid_twice: int = 0  # model calls that were made again
 
     def __add__(self, other: "Score") -> "Score":
-        return Score(
-            self.steps_lost + other.steps_lost,
-            self.effects_repeated + other.effects_repeated,
-            self.effects_unknown + other.effects_unknown,
-            self.calls_paid_twice + other.calls_paid_twice,
-        )
+        return Score(*map(sum, zip(astuple(self), astuple(other), strict=True)))
 
     def named(self) -> dict[str, int]:
         """Return the numbers by their names, in words."""
-        return {
-            "steps lost": self.steps_lost,
-            "effects repeated": self.effects_repeated,
-            "effects unknown": self.effects_unknown,
-            "model calls paid twice": self.calls_paid_twice,
-        }
+        names = "steps lost", "effects repeated", "effects unknown", "model calls paid twice"
+        return dict(zip(names, astuple(self), strict=True))
 
     def __str__(self) -> str:
         return ", ".join(f"{name}: {count}" for name, count in self.named().items())
@@ -84,8 +75,7 @@ class Tally:
 
     def __init__(self, recording: Recording, example: Example) -> None:
         self.recording, self.example = recording, example
-        self.predicted = Score()
-        """What theory says, if the run goes on to its end."""
+        self.predicted = Score()  # what theory says, if the run goes on to its end
         self._lost = self._unknown = 0
         self._asked: Counter[int] = Counter()
 

@@ -3,7 +3,7 @@
     flips(data, load)        for each byte: how many of its 8 bits can be flipped without the loader noticing
     cuts(data, load)         for each length: whether the loader takes the document cut there for a whole one
 
-To pass is to load, and to load something else than the undamaged document. Damage that changes nothing is no harm.
+To pass is to load, and to load something else than the undamaged document. Damage that changes nothing does no harm.
 """
 
 from collections.abc import Callable

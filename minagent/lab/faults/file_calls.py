@@ -8,10 +8,9 @@ A *file call* is a call of one of the functions of `os` in CALLS that concerns t
     short once    a write writes half of its bytes, and says so, as it may on a disk that is almost full
     short always  each write from there on does
 
-The save runs in a child (see `child_process`). That costs milliseconds, so every call can be struck.
-
-How it works: the child replaces the functions in `os` by ones that first say what they are about to do. Python's own
-`open` does not go through `os`; the standard library has a second one, written in Python, that does.
+The save runs in a child; that costs milliseconds, so every call can be struck. The child replaces the functions in
+`os` by ones that first say what they are about to do. Python's own `open` does not go through `os`; the standard
+library has a second one, written in Python, that does.
 """
 
 import base64
@@ -27,9 +26,9 @@ import os
 import signal
 import textwrap
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, NamedTuple
 
 from minagent.lab.processes.child_process import start
 
@@ -43,8 +42,7 @@ Fault = Literal["none", "kill", "fail once", "fail always", "short once", "short
 Ended = Literal["finished", "killed", "raised"]
 
 
-@dataclass(frozen=True)
-class Strike:
+class Strike(NamedTuple):
     """A fault, and the number of the file call that it strikes."""
 
     fault: Fault
@@ -55,17 +53,10 @@ class Strike:
 NO_STRIKE = Strike("none", 0)
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(NamedTuple):
     """One run of a save."""
 
-    events: list[dict[str, Any]]
-    """The file calls that it made or was about to make, in order.
-
-    Each has `call`, its name, and `path`, a name in the folder of the save, or "." for the folder itself. A replace,
-    a rename and a link have `to`; an open has `creates` and `truncates`; a write has `offset`, and
-    `data`, in base64.
-    """
+    events: list[dict[str, Any]]  # the file calls that it made or was about to make, in order: see `_describe`
     ended: Ended
     error: str
 
@@ -77,48 +68,29 @@ def run(
 
     The child saves what was `before`, undisturbed and unwatched.
     """
-    order = {
-        "save": _reference(save),
-        "path": str(path),
-        "versions": [base64.b64encode(version).decode() for version in (*before, data)],
-        "strike": vars(strike),
-    }
-    child = start("minagent.lab.faults.file_calls", json.dumps(order), imports=[save.__module__])
+    sent = save
+    if save.__module__ == "__main__":  # the reader's own: only its text can be sent
+        sent = partial(_run_text, textwrap.dedent(inspect.getsource(save)), save.__name__)
+    child = start(_be_struck, sent, path, (*before, data), strike)
     events = [json.loads(event) for event in iter(child.hear, b"")]
-    code = child.wait()
     raised = events.pop()["raised"] if events and "raised" in events[-1] else ""
-    if code not in (0, -signal.SIGKILL):
-        raise RuntimeError(f"the process that saves ended with code {code}; it says why on stderr")
-    return Run(events, "killed" if code else "raised" if raised else "finished", raised)
+    return Run(events, "killed" if not child.finished() else "raised" if raised else "finished", raised)
 
 
-def _reference(function: Callable[..., Any]) -> dict[str, str]:
-    if function.__module__ == "__main__":
-        return {"name": function.__name__, "source": textwrap.dedent(inspect.getsource(function))}
-    return {"name": function.__name__, "module": function.__module__}
+def _run_text(text: str, name: str, path: Path, data: bytes) -> None:
+    namespace: dict[str, Any] = {"os": os, "json": json, "Path": Path}
+    exec(text, namespace)  # noqa: S102 - the reader's own function, sent by the reader's own notebook
+    namespace[name](path, data)
 
 
-def _resolve(reference: dict[str, str]) -> Callable[[Path, bytes], None]:
-    if "module" in reference:
-        function = getattr(importlib.import_module(reference["module"]), reference["name"])
-    else:
-        namespace: dict[str, Any] = {"os": os, "json": json, "Path": Path}
-        exec(reference["source"], namespace)  # noqa: S102 - the reader's own function, sent by the reader's own notebook
-        function = namespace[reference["name"]]
-    return cast(Callable[[Path, bytes], None], function)
-
-
-def main(order: str) -> None:
+def _be_struck(save: Callable[[Path, bytes], None], path: Path, versions: Sequence[bytes], strike: Strike) -> None:
     """Be the child: save, watched, and say each file call."""
-    said = json.loads(order)
-    save, strike = _resolve(said["save"]), Strike(**said["strike"])
     pipe = os.dup(1)
     os.dup2(2, 1)  # what the save prints must not get among the events
-    path, (*before, data) = Path(said["path"]), map(base64.b64decode, said["versions"])
-    for version in before:
+    for version in versions[:-1]:
         with contextlib.suppress(BaseException):  # what it leaves is what the next one finds
             save(path, version)
-    _Child(pipe, path, strike).run(save, data)
+    _Child(pipe, path, strike).run(save, versions[-1])
 
 
 class _Child:
@@ -188,6 +160,7 @@ class _Child:
 
 
 def _describe(name: str, paths: list[str | None], arguments: tuple[Any, ...]) -> dict[str, Any]:
+    """Return a file call as JSON. Its `path` is a name in the folder of the save, or "." for the folder itself."""
     event: dict[str, Any] = {"call": name, "path": paths[0]}
     if name in ("replace", "rename", "link"):
         event["to"] = paths[1]

@@ -16,7 +16,7 @@ What a process writes is in memory first, in the *page cache*; the system writes
 
 A killed process is the mild case: the page cache outlives it, so everything that was done before survives.
 
-Source: chapter 7.3.2; Pillai et al., "All File Systems Are Not Created Equal", OSDI 2014 (the method).
+Source: Pillai et al., "All File Systems Are Not Created Equal", OSDI 2014 (the method).
 """
 
 import base64
@@ -25,24 +25,20 @@ import os
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from minagent.lab.faults.file_calls import NO_STRIKE, run
-from minagent.lab.faults.protocols import Protocol
-from minagent.lab.faults.struck_saves import Found, what_loads
+from minagent.lab.faults.protocols import Found, Protocol, what_loads
 
 BLOCKS = 3
 FOLDER = 0  # stands for the folder where a number stands for a content
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(NamedTuple):
     """One operation that a disk may or may not have seen."""
 
-    kind: str
-    """"make", "cut", "write", "replace", "link", "unlink"; or "fsync", which is no change but forces others."""
+    kind: str  # "make", "cut", "write", "replace", "link", "unlink"; or "fsync", which forces others
     name: str
     content: int  # which content it is about, as a number
     offset: int = 0
@@ -50,8 +46,7 @@ class Change:
     to: str = ""  # the new name, of a replace or a link
 
 
-@dataclass(frozen=True)
-class Disk:
+class Disk(NamedTuple):
     """What is on the disk: the number of a content behind each name, and the contents."""
 
     names: tuple[tuple[str, int], ...]
@@ -63,20 +58,17 @@ class Disk:
         return {name: contents.get(number, b"") for name, number in self.names}
 
 
-@dataclass(frozen=True)
-class Recording:
+class RecordedSave(NamedTuple):
     """A save, as the changes that it makes to the disk that was there before."""
 
     before: Disk
     changes: tuple[Change, ...]
 
 
-def record(protocol: Protocol, versions: list[bytes]) -> Recording:
+def record(protocol: Protocol, versions: list[bytes]) -> RecordedSave:
     """Run a save for real, after those of the older versions, and return what it does.
 
-    Raises:
-        ValueError: the save raised; or it does something that the harness does not see, so that no count could be
-            believed.
+    ValueError, if it raised, or does something that the harness does not see: then no count could be believed.
     """
     with tempfile.TemporaryDirectory(prefix="minagent-") as folder:
         path = Path(folder, "session.json")
@@ -87,7 +79,7 @@ def record(protocol: Protocol, versions: list[bytes]) -> Recording:
         done = run(protocol.save, path, versions[-1], NO_STRIKE)
         if done.ended != "finished":
             raise ValueError(f"the save {done.ended} {done.error}")
-        recording = Recording(before, tuple(_changes(before, done.events)))
+        recording = RecordedSave(before, tuple(_changes(before, done.events)))
         there = {file.name: file.read_bytes() for file in Path(folder).iterdir()}
         if apply(before, recording.changes).files() != there:
             raise ValueError("the save does something that cannot be followed, such as a file in another folder")
@@ -126,7 +118,7 @@ def _blocks(name: str, content: int, offset: int, data: bytes) -> Iterator[Chang
         yield Change("write", name, content, offset + start, data[start : start + size])
 
 
-def survivors(recording: Recording) -> Iterator[tuple[int, Disk]]:
+def survivors(recording: RecordedSave) -> Iterator[tuple[int, Disk]]:
     """Yield every disk that a power loss may leave, with the number of operations made by then.
 
     The same disk comes once for each moment and each subset of operations that leads to it.
@@ -140,7 +132,7 @@ def survivors(recording: Recording) -> Iterator[tuple[int, Disk]]:
             yield made, apply(recording.before, [change for i, change in changes if i not in lost])
 
 
-def killed(recording: Recording) -> Iterator[tuple[int, Disk]]:
+def killed(recording: RecordedSave) -> Iterator[tuple[int, Disk]]:
     """Yield every disk that a kill of the process may leave, with the number of operations made by then."""
     for made in range(len(recording.changes) + 1):
         yield made, apply(recording.before, recording.changes[:made])

@@ -8,12 +8,20 @@ Steps take STEP_SECONDS on average, a restart RESTART_SECONDS, and each fourth s
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from minagent import SaveWhen
-from minagent.lab.frequency.simulate import Law, Outcome, Workload, draw, failures_at_random, save_places, simulate
-from minagent.lab.frequency.theory import best_interval, expected_overhead, young_interval
-from minagent.lab.frequency.young_daly import YoungDaly, daly_interval
+from minagent.lab.frequency.simulate import (
+    Law,
+    Outcome,
+    Workload,
+    draw,
+    expected_overhead,
+    failures_at_random,
+    save_places,
+    simulate,
+)
+from minagent.lab.frequency.theory import YoungDaly, best_interval, daly_interval, young_interval
 from minagent.lab.kernel.environment import notebook_packages
 from minagent.runner import Policy
 
@@ -61,8 +69,7 @@ Span = tuple[int, str, float, float]
 """The number of a process, what it does ("restart", "work", "save", "lost"), from when to when, in seconds."""
 
 
-@dataclass(frozen=True)
-class View:
+class View(NamedTuple):
     """What there is to see of a choice."""
 
     counts: list[int]  # intervals in steps, and below what each costs if all is saved at that interval

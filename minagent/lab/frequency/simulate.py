@@ -14,8 +14,9 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
+from minagent.lab.frequency.theory import total_time
 from minagent.lab.kernel.environment import notebook_packages
 from minagent.runner import Policy, SaveWhen, Unsaved
 from minagent.tools import Effect
@@ -75,8 +76,7 @@ class Workload:
         return np.outer(self.seconds, (1 - TOOL_SHARE, TOOL_SHARE)).ravel()
 
 
-@dataclass(frozen=True)
-class Failures:
+class Failures(NamedTuple):
     """Failures, by the time from each to the next."""
 
     gaps: Iterator[float]
@@ -95,8 +95,7 @@ def exponential(mean: float, rng: np.random.Generator) -> Iterator[float]:
         yield from rng.exponential(mean, 1000).tolist()
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What became of a run. The arrays have one entry for each failure."""
 
     saved: npt.NDArray[np.bool_]  # whether there is a save after each phase; shape (2 * steps,)
@@ -144,6 +143,17 @@ def save_places(policy: Policy, work: Workload, save_seconds: float) -> npt.NDAr
             unsaved = Unsaved(save_seconds=save_seconds)
     saved[-1] = True
     return np.array(saved)
+
+
+def expected_overhead(
+    phases: Floats, saved: npt.NDArray[np.bool_], save: float, between_failures: float, restart: float = 0.0
+) -> float:
+    """Return what saves and failures add to the time of a run, on average, as a part of its work.
+
+    The run is a row of `phases`, each so long; `saved` says after which of them there is a save, the last among them.
+    """
+    segments = np.diff(np.cumsum(phases)[saved], prepend=0.0)
+    return total_time(segments, save, between_failures, restart) / float(phases.sum()) - 1
 
 
 def simulate(

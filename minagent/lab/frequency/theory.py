@@ -1,4 +1,4 @@
-"""How often to save: the closed forms.
+"""How often to save: the closed forms, and a policy made of them.
 
 Times are in one unit, whichever it is: seconds, minutes, steps. The names that the field uses, and ours:
 
@@ -6,22 +6,18 @@ Times are in one unit, whichever it is: seconds, minutes, steps. The names that 
     delta    the time that a save takes              save
     R        the time that a restart takes           restart
     tau      work between two saves                  interval
-    p        how likely it is that a step crashes    p
 
 Failures come at random, without memory, and may strike in a save and in a restart as well, except where it is said.
 
-Source: chapter 7.3.8; Young 1974 (doi 10.1145/361147.361115); Daly 2006 (doi 10.1016/j.future.2004.11.016).
+Source: Young 1974 (doi 10.1145/361147.361115); Daly 2006 (doi 10.1016/j.future.2004.11.016).
 """
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from minagent.lab.frequency.young_daly import daly_interval  # noqa: F401 - found here, beside the other formulas
-from minagent.lab.kernel.environment import notebook_packages
-
-with notebook_packages():
-    import numpy as np
-    import numpy.typing as npt
+from minagent.errors import InvalidValue
+from minagent.runner import Unsaved
 
 
 def lost_at_a_boundary(steps: int, every: int) -> float:
@@ -44,22 +40,22 @@ def lost_at_a_moment(steps: int, every: int, step: float, save: float) -> float:
     return (in_steps + save * saves * every) / (save + steps * step + saves * save)
 
 
-def executed_steps(steps: int, every: int, p: float) -> float:
-    """Return how many steps are begun, on average, until `steps` are done, if each one begun crashes with p.
-
-    A save and a restart take no time here. Without saves on the way, `every` is `steps`.
-    """
-
-    def until_done(length: int) -> float:
-        return math.expm1(-length * math.log1p(-p)) / p  # ((1 - p) ** -length - 1) / p, also for a very small p
-
-    whole, rest = divmod(steps, every)
-    return whole * until_done(every) + until_done(rest) if p else steps
-
-
 def young_interval(save: float, between_failures: float) -> float:
     """Return Young's interval, which is good where `save` is much less than `between_failures`."""
     return math.sqrt(2 * save * between_failures)
+
+
+def daly_interval(save: float, between_failures: float) -> float:
+    """Return the best time between two saves, without that of the saves: Daly 2006, equation 37.
+
+    `save` is the time that a save takes, `between_failures` the mean time between failures, in the same unit. The
+    failures come at random; whether a restart is slow or fast makes no difference.
+    """
+    if save >= 2 * between_failures:
+        return between_failures
+    ratio = save / (2 * between_failures)
+    young = math.sqrt(2 * save * between_failures)
+    return young * (1 + math.sqrt(ratio) / 3 + ratio / 9) - save
 
 
 def best_interval(save: float, between_failures: float) -> float:
@@ -89,30 +85,32 @@ def total_time(segments: Iterable[float], save: float, between_failures: float, 
         return math.inf
 
 
-def expected_overhead(
-    phases: npt.NDArray[np.float64],
-    saved: npt.NDArray[np.bool_],
-    save: float,
-    between_failures: float,
-    restart: float = 0.0,
-) -> float:
-    """Return what saves and failures add to the time of a run, on average, as a part of its work.
+@dataclass(frozen=True)
+class YoungDaly:
+    """Save as often as pays: the interval follows from what the newest save cost and from how often processes die.
 
-    The run is a row of `phases`, each so long; `saved` says after which of them there is a save, the last among them.
+    A guess of `mean_time_between_failures` (in seconds) will do: wrong by a factor of two, it costs little. The
+    interval stays between `at_least` and `at_most` seconds.
     """
-    segments = np.diff(np.cumsum(phases)[saved], prepend=0.0)
-    return total_time(segments, save, between_failures, restart) / float(phases.sum()) - 1
 
+    mean_time_between_failures: float
+    at_least: float = 0.0
+    at_most: float = math.inf
 
-def lost_per_crash(mean: float, variation: float, every: int) -> float:
-    """Return the work lost by a crash, on average, if it is saved after each `every` steps and crashes are rare.
+    def __post_init__(self) -> None:
+        mean = self.mean_time_between_failures
+        if type(mean) not in (int, float) or not 0 < mean < math.inf:
+            raise InvalidValue("mean_time_between_failures", f"must be a number above 0, not {mean!r}")
+        if not 0 <= self.at_least <= self.at_most:
+            raise InvalidValue("at_least", f"0 <= at_least <= at_most, not {self.at_least!r} and {self.at_most!r}")
 
-    `mean` is the length of a step, and `variation` its squared coefficient of variation: variance / mean^2. A crash
-    strikes long steps more often than short ones; that is what the second term counts.
-    """
-    return every * mean / 2 * (1 + variation / every)
+    def __str__(self) -> str:
+        return f"Young/Daly for a failure in {self.mean_time_between_failures:g} seconds"
 
-
-def full_save_bytes(steps: int, step_bytes: int) -> int:
-    """Return the bytes that are written if the whole session is saved after each step, and each adds `step_bytes`."""
-    return step_bytes * steps * (steps + 1) // 2
+    def due(self, unsaved: Unsaved) -> bool:
+        """Return whether the best interval has passed."""
+        best = daly_interval(unsaved.save_seconds, self.mean_time_between_failures)
+        # The next chance comes a step later, as steps have been so far. Now is nearer to the best interval, as a ratio,
+        # if the geometric mean of the two times is past it.
+        middle = unsaved.seconds * math.sqrt(1 + 1 / unsaved.steps) if unsaved.steps else unsaved.seconds
+        return unsaved.seconds >= self.at_least and middle >= min(max(best, self.at_least), self.at_most)

@@ -7,31 +7,28 @@ The time is virtual, so that nobody waits and every number is exact: a model cal
 and a save half a second, half of it before each of its two renames. When the time comes the process kills itself where
 it stands: in a model call, in a tool, or between two file calls of a save. All else is real: the process, the signal,
 `run_with_checkpoints`, the files. What was done is read from the ledger, what was saved from the disk.
-
-Each process is a child, forked in a few milliseconds (see `child_process`).
 """
 
 import json
 import math
-import os
-import signal
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 from minagent import CheckpointMissing, recover_checkpoint, run_with_checkpoints
-from minagent.lab.processes.lives import finishes
-from minagent.lab.processes.phases import Phase, WatchedModel, WatchedTools
+from minagent.lab.processes.child_process import start
+from minagent.lab.processes.crash_points import CrashPoints, die
+from minagent.lab.processes.phases import WatchedModel, WatchedTools
 from minagent.lab.world.example import long_task
 from minagent.lab.world.ledger import Ledger
 from minagent.runner import Policy
 
-SECONDS: dict[Phase, float] = {"model": 2.0, "tool": 0.5, "result": 0.0}
-STEP_SECONDS = sum(SECONDS.values())
-SAVE_SECONDS = 0.5
+STEP_SECONDS, SAVE_SECONDS = 2.5, 0.5
+SECONDS = {"model": 2.0, "tool": 0.5, "rename": SAVE_SECONDS / 2}
+"""What it takes to come past a point; other points take no time."""
 
 CHECKPOINT = "session.json"
 LEDGER = "ledger.jsonl"
@@ -40,8 +37,7 @@ MOMENTS = "moments.json"
 PATIENCE = 20  # crashes in a row without a new step on the disk after which a run is given up: it gets nowhere
 
 
-@dataclass(frozen=True)
-class Trial:
+class Trial(NamedTuple):
     """What became of a run, through all its crashes."""
 
     finished: bool  # false if it was left before its end, or given up
@@ -66,7 +62,7 @@ def run_trial(policy: Policy, steps: int, lives: Iterable[float], effect_every: 
         ledger = Ledger(folder / LEDGER)
         states = [(0, 0)]
         for ends_at in map(float, lives):  # for numpy's, each process would have to import numpy
-            finished = finishes(Life(folder, steps, effect_every, policy, ends_at))
+            finished = start(Attempt(folder, steps, effect_every, policy, ends_at).live).finished()
             if finished:
                 break
             states.append((len(ledger.effects()), _saved_steps(folder)))
@@ -84,7 +80,7 @@ def run_trial(policy: Policy, steps: int, lives: Iterable[float], effect_every: 
 def crash_points(policy: Policy, steps: int, effect_every: int = 1) -> list[float]:
     """Return a moment in each model call, in each tool, and before each rename, of a run that nobody kills."""
     with tempfile.TemporaryDirectory(prefix="minagent-") as name:
-        finishes(Life(Path(name), steps, effect_every, policy, math.inf))
+        start(Attempt(Path(name), steps, effect_every, policy, math.inf).live).finished()
         ends = json.loads(Path(name, MOMENTS).read_bytes())
     return [(begin + end) / 2 for begin, end in pairwise([0.0, *ends]) if end > begin]
 
@@ -102,7 +98,7 @@ def _saved_steps(folder: Path) -> int:
 
 
 @dataclass
-class Life:
+class Attempt:
     """One process: what it is to do, and when it dies."""
 
     folder: Path
@@ -117,28 +113,19 @@ class Life:
         """Let time pass."""
         self.now += seconds
         if self.now > self.ends_at:
-            os.kill(os.getpid(), signal.SIGKILL)
+            die()
         self.moments.append(self.now)
 
     def live(self) -> None:
         """Begin, or go on from the disk, and run to the end if there is the time."""
-        os.replace = self._slow(os.replace)
+        points = CrashPoints(lambda _: self.spend(SECONDS.get(points.names[-1], 0.0)))
         ledger = Ledger(self.folder / LEDGER)
         example = long_task(self.steps, self.effect_every)
-        agent = example.agent(WatchedTools(ledger, self._about_to))
-        model = WatchedModel(example.script, ledger, self._about_to)
-        start = example.begin_or_resume(agent, self.folder / CHECKPOINT)
-        model.cursor = start.model_cursor
+        agent = example.agent(WatchedTools(ledger, points.about_to))
+        model = WatchedModel(example.script, ledger, points.about_to)
         path = self.folder / CHECKPOINT
-        run_with_checkpoints(agent, start.session, model, start.steps, path, self.policy, clock=lambda: self.now)
+        began = example.begin_or_resume(agent, path)
+        model.cursor = began.model_cursor
+        with points.watching_files():
+            run_with_checkpoints(agent, began.session, model, began.steps, path, self.policy, clock=lambda: self.now)
         (self.folder / MOMENTS).write_text(json.dumps(self.moments))
-
-    def _about_to(self, phase: Phase) -> None:
-        self.spend(SECONDS[phase])
-
-    def _slow(self, rename: Callable[..., None]) -> Callable[..., None]:
-        def slow_rename(*names: Any) -> None:
-            self.spend(SAVE_SECONDS / 2)
-            rename(*names)
-
-        return slow_rename

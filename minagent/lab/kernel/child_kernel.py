@@ -25,10 +25,8 @@ class ChildKernel:
     """The kernel, as its owner holds it. It goes with this object."""
 
     def __init__(self) -> None:
-        self._managers: list[KernelManager] = []
-        """One for each process that was started."""
-        self.close: Callable[[], Any] = weakref.finalize(self, _close, self._managers)
-        """Leave no process behind."""
+        self._managers: list[KernelManager] = []  # one for each process that was started
+        self.close: Callable[[], Any] = weakref.finalize(self, _close, self._managers)  # leaves no process behind
         self.restart()
 
     @property

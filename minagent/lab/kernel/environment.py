@@ -1,11 +1,16 @@
-"""Is this machine ready for the notebooks? One line for each thing that they need, with what to do if it is missing."""
+"""Is this machine ready for the notebooks? One line for each thing that they need, with what to do if it is missing.
+
+And a folder for the demo, which kills the kernel.
+"""
 
 import contextlib
 import importlib.util
 import os
+import shutil
 import signal
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 
 from minagent.atomic import replace_atomically
 
@@ -65,3 +70,12 @@ def check_environment(needs: Mapping[str, tuple[Callable[[], bool], str]] = NEED
         lines.append(f"✓ {need}" if found else f"✗ {need}: missing; {remedy}")
     lines.append(f"{missing} missing: see above." if missing else "All here: every notebook of the set runs offline.")
     return "\n".join(lines)
+
+
+def demo_folder(*, fresh: bool = False) -> Path:
+    """Return a folder of this user's that outlives the kernel; empty, if it is to be fresh."""
+    folder = Path(tempfile.gettempdir(), f"minagent-demo-{os.getuid()}")
+    if fresh:
+        shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder

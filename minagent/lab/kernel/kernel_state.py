@@ -5,12 +5,12 @@
     kernel.resume()      # they are there again, as the checkpoint has them
 
 No process dies here. What dies is what a process would take with it, in the one place where a reader can look: the
-names of the notebook itself. (Killing a process is the crash lab's part. Killing the kernel that a reader sits in will
-have its place here, beside `crash`.)
+names of the notebook itself. (Killing a process is the crash lab's part.)
 """
 
 import warnings
 from collections.abc import MutableMapping, Sequence
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
@@ -25,15 +25,13 @@ def crash(namespace: MutableMapping[str, Any]) -> str:
     return f"Crashed: {', '.join(lost)} gone from memory." if lost else "Nothing to crash: they are gone already."
 
 
+@dataclass(repr=False)
 class KernelState:
     """The three variables in `namespace`, and the checkpoint at `path` that they can come back from."""
 
-    def __init__(
-        self, namespace: MutableMapping[str, Any], path: str | PathLike[str], script: Sequence[Message]
-    ) -> None:
-        self.namespace = namespace
-        self.path = path
-        self.script = script
+    namespace: MutableMapping[str, Any]
+    path: str | PathLike[str]
+    script: Sequence[Message]
 
     def crash(self) -> str:
         """Take the three variables away, and say so."""

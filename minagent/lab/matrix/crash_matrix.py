@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from minagent import recover_checkpoint
 from minagent.agent import INTERRUPTED
@@ -31,8 +31,8 @@ from minagent.log import SessionLog, SqliteStore
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What went wrong in a run that has come to its end."""
+class Harm:
+    """What went wrong in a run, when it has finished."""
 
     lost: int  # results that a tool gave, and that the session does not hold
     repeated: int  # charges that came again
@@ -42,15 +42,14 @@ class Outcome:
     paid_again: int  # model calls beyond one a step
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(NamedTuple):
     """One crash, or several in a row, and what came of it."""
 
     points: tuple[str, ...]  # where each process died
-    outcome: Outcome
+    outcome: Harm
 
 
-def outcome(folder: Path, variant: Variant, shape: Shape, payments: Payments) -> Outcome:
+def outcome(folder: Path, variant: Variant, shape: Shape, payments: Payments) -> Harm:
     """Compare what the session says with what the payment service and the model's provider say."""
     store = store_of(folder, variant)
     if store is None:
@@ -63,7 +62,7 @@ def outcome(folder: Path, variant: Variant, shape: Shape, payments: Payments) ->
     results = [message.content for message in session.messages if message.role == "tool"]
     charged = Counter(charge["order"] for charge in payments.charges())
     unknown = results.count(INTERRUPTED)
-    found = Outcome(
+    found = Harm(
         lost=payments.requests() - (len(results) - unknown),
         repeated=sum(charged[order] - 1 for order in orders if charged[order]),
         missing=sum(not charged[order] for order in orders),
@@ -86,10 +85,9 @@ class Runs:
 
     def __init__(self, variant: Variant, shape: Shape) -> None:
         self.variant, self.shape = variant, shape
-        self.lived = 0
-        """How many processes were really run."""
+        self.lived = 0  # how many processes were really run
         self._lives: dict[Remains, Lived] = {}
-        self._outcomes: dict[Remains, Outcome] = {}
+        self._outcomes: dict[Remains, Harm] = {}
         with _laid_out(Remains()) as (folder, payments):
             Life(folder, variant, shape, payments.answer, CrashPoints(lambda _: None, imagined=True)).begin()
             self.beginning = _remains(folder, payments)
@@ -102,7 +100,7 @@ class Runs:
             self._lives[start] = Lived(points, deaths)
         return self._lives[start]
 
-    def outcome(self, start: "Remains") -> Outcome:
+    def outcome(self, start: "Remains") -> Harm:
         """Run a process that goes on from `start`, and return what came of it."""
         if start not in self._outcomes:
             _, self._outcomes[start] = self._live(start, lambda *_: None)
@@ -114,7 +112,7 @@ class Runs:
             change(folder)
             return _remains(folder, payments)
 
-    def _live(self, start: "Remains", look: Callable[[Path, Payments], object]) -> tuple[list[str], Outcome]:
+    def _live(self, start: "Remains", look: Callable[[Path, Payments], object]) -> tuple[list[str], Harm]:
         self.lived += 1
         with _laid_out(start) as (folder, payments):
             points = CrashPoints(lambda _: look(folder, payments), imagined=True)
@@ -130,12 +128,10 @@ class Remains:
     """What is under which names: a file can have two."""
     seen: frozenset[tuple[Any, ...]] = frozenset()
     """As the next process sees the files: of a temporary one the name does not matter, of a database the bytes."""
-    payments: tuple[Any, ...] = ()
-    """Its rows, each after the name of its table."""
+    payments: tuple[Any, ...] = ()  # its rows, each after the name of its table
 
 
-@dataclass(frozen=True)
-class Lived:
+class Lived(NamedTuple):
     """What a process did that nobody killed."""
 
     points: list[str]  # the points that it came to
@@ -175,7 +171,7 @@ def _rows(database: sqlite3.Connection) -> tuple[Any, ...]:
 
 def run(
     variant: Variant, shape: Shape, crashes: Sequence[int], after_crash: Callable[[Path], object] | None = None
-) -> tuple[list[list[str]], Outcome]:
+) -> tuple[list[list[str]], Harm]:
     """Run imagined processes: the first dies at its point number `crashes[0]`, and so on; the last one does not die.
 
     `after_crash` gets the folder with the dead process's files, and may do something to them.

@@ -16,6 +16,7 @@ import sqlite3
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -33,16 +34,14 @@ def sender(port: int) -> Send:
     """Return the way to the service at this port."""
 
     def send(request: Request) -> Answer:
-        connection = http.client.HTTPConnection(HERE, port, timeout=TIMEOUT)
         headers = {} if request.key is None else {"Idempotency-Key": request.key}
-        try:
-            connection.request(request.method, request.path, json.dumps(request.body), headers)
-            answer = connection.getresponse()
-            return answer.status, json.loads(answer.read())
-        except http.client.HTTPException as error:
-            raise OSError(f"{type(error).__name__}: {error}") from error
-        finally:
-            connection.close()
+        with closing(http.client.HTTPConnection(HERE, port, timeout=TIMEOUT)) as connection:
+            try:
+                connection.request(request.method, request.path, json.dumps(request.body), headers)
+                answer = connection.getresponse()
+                return answer.status, json.loads(answer.read())
+            except http.client.HTTPException as error:
+                raise OSError(f"{type(error).__name__}: {error}") from error
 
     return send
 
@@ -53,9 +52,8 @@ class PaymentService:
     def __init__(self, folder: Path) -> None:
         self.path = folder / LEDGER
         # It ends when this process does, however that ends: it reads what is never sent.
-        self.process = start("minagent.lab.matrix.payment_service", str(self.path))
-        self.close = self.process.kill
-        """End the process; its database stays. So does the end of Python."""
+        self.process = start(_serve, self.path)
+        self.close = self.process.kill  # ends the process, as the end of Python does; its database stays
         said = self.process.hear()
         if not said:
             self.close()
@@ -68,10 +66,6 @@ class PaymentService:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def lose_next_answer(self) -> None:
-        """Let the service do what the next request asks for, and hang up without an answer."""
-        self.send(Request("POST", "/lose-next-answer", {}))
 
     def let_pass(self, hours: float) -> None:
         """Put the service's clock forward."""
@@ -91,22 +85,18 @@ class PaymentService:
 
     def read(self, look: Callable[[Payments], Result]) -> Result:
         """Return what `look` sees in the ledger."""
-        database = sqlite3.connect(self.path)
-        try:
+        with closing(sqlite3.connect(self.path)) as database:
             return look(Payments(database))
-        finally:
-            database.close()
 
 
 class _Server(HTTPServer):
     """The service's side."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: Path) -> None:
         super().__init__((HERE, 0), _Handler)
         self.database = sqlite3.connect(path)
         self.database.execute("PRAGMA synchronous = OFF")  # processes are killed here; nobody cuts the power
         self.payments = Payments(self.database)
-        self.loses_next_answer = False
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing of a client who was killed while he waited for his answer."""
@@ -116,36 +106,22 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
     timeout = TIMEOUT  # for a client that connects and then says nothing: the others wait behind it
 
-    def do_GET(self) -> None:
-        self._answer()
-
-    def do_POST(self) -> None:
-        self._answer()
-
     def _answer(self) -> None:
-        loses, self.server.loses_next_answer = self.server.loses_next_answer, False
         try:
-            status, answer = self._answered()
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            request = Request(self.command, self.path, body, self.headers["Idempotency-Key"])
+            status, answer = self.server.payments.answer(request)
             self.server.database.commit()
         except Exception as error:
             self.server.database.rollback()  # else the next request would commit half of this one
             status, answer = 400, {"error": f"{type(error).__name__}: {error}"}
-        if not loses:
-            self._say(status, answer)
-
-    def _answered(self) -> Answer:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        if self.path == "/lose-next-answer":
-            self.server.loses_next_answer = True
-            return 200, {}
-        return self.server.payments.answer(Request(self.command, self.path, body, self.headers["Idempotency-Key"]))
-
-    def _say(self, status: int, answer: dict[str, Any]) -> None:
         data = json.dumps(answer).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
+
+    do_GET = do_POST = _answer  # noqa: N815 - the names that a server looks for
 
     def log_message(self, *_: Any) -> None:
         """Keep quiet."""
@@ -156,7 +132,7 @@ def _end_with_parent() -> None:
     os._exit(0)
 
 
-def main(path: str) -> None:
+def _serve(path: Path) -> None:
     """Be the service."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     server = _Server(path)

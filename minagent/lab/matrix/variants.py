@@ -6,22 +6,14 @@ each way calls `step_once`, with `save_checkpoint` or with a log.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from minagent import (
-    Agent,
-    Message,
-    Session,
-    ToolCall,
-    ToolRegistry,
-    init_session,
-    recover_checkpoint,
-    save_checkpoint,
-    step_once,
-)
-from minagent.agent import NOT_RECORDED, Recorder
+from minagent import Agent, Message, Session, ToolCall, ToolRegistry, init_session, recover_checkpoint, save_checkpoint
+from minagent.agent import NOT_RECORDED, Recorder, step_once
 from minagent.lab.processes.crash_points import CrashPoints, WatchedDatabase
+from minagent.lab.processes.phases import SavePlan
 from minagent.lab.world.example import BEGAN, SESSION
 from minagent.lab.world.ledger import Ledger
 from minagent.lab.world.payments import PaymentClient, Payments, Send
@@ -64,8 +56,7 @@ LOG_IN_SQLITE = Variant("log in SQLite, keys", "log in SQLite", "idempotent")
 """As "log, keys"; only the place of the log is another one."""
 
 
-@dataclass(frozen=True)
-class Shape:
+class Shape(NamedTuple):
     """What is to be done."""
 
     steps: int = 3
@@ -102,14 +93,12 @@ class _Model:
 class _SaveEachTool(Recorder):
     """A recorder without a log: it saves the whole session where a log would append."""
 
-    path: Path
-    model: _Model
-    steps: list[Any]
+    save: Callable[[], None]
     saved: int  # messages that are on the disk
 
     def record(self, session: Session, model_cursor: int | None) -> None:  # noqa: ARG002
         if len(session.messages) > self.saved:
-            save_checkpoint(self.path, session, self.model, self.steps)
+            self.save()
             self.saved = len(session.messages)
 
     def answered(self, session: Session, model_cursor: int | None, reply: Reply) -> None:
@@ -121,19 +110,8 @@ class _SaveEachTool(Recorder):
         return tools.call(call, "")
 
 
-@dataclass
-class _SavePlan(Recorder):
-    """A recorder that saves what the model wants, before it is done."""
-
-    save: Callable[[], None]
-
-    def answered(self, session: Session, model_cursor: int | None, reply: Reply) -> None:  # noqa: ARG002
-        if reply.message.tool_calls:
-            self.save()
-
-
 class Life:
-    """One process: it goes on from what the disk holds, and comes to the end if it does not die before."""
+    """One process: it goes on from what the disk holds, and finishes if it does not die before."""
 
     def __init__(self, folder: Path, variant: Variant, shape: Shape, send: Send, points: CrashPoints) -> None:
         self.folder, self.variant, self.points = folder, variant, points
@@ -172,7 +150,9 @@ class Life:
             if isinstance(store, SqliteStore):
                 if self.variant.recording == "database":
                     self._share(store)
-                self._watch(store)
+                if self.points.imagined:
+                    store.connection.execute("PRAGMA synchronous = OFF")
+                store.connection = WatchedDatabase(store.connection, self.points)  # type: ignore[assignment]
             with self.points.watching_files():
                 self._write_log(SessionLog.resume(store, SESSION, writer="w"))
         finally:
@@ -188,27 +168,18 @@ class Life:
 
         self.client.send = send
 
-    def _watch(self, store: SqliteStore) -> None:
-        """Make what is written to the log's database a crash point."""
-        if self.points.imagined:
-            store.connection.execute("PRAGMA synchronous = OFF")
-        store.connection = WatchedDatabase(store.connection, self.points)  # type: ignore[assignment]
-
     def _save_checkpoints(self) -> None:
         path = self.folder / CHECKPOINT
         start = recover_checkpoint(path)[0]
-        session, steps, recording = start.session, start.steps, self.variant.recording
-
-        def save() -> None:
-            save_checkpoint(path, session, self.model, steps)
-
-        each_tool = recording == "save each tool"
-        recorder: Recorder = _SavePlan(save) if recording == "save the plan" else NOT_RECORDED
-        if each_tool:
-            recorder = _SaveEachTool(path, self.model, steps, len(session.messages))
+        session, steps = start.session, start.steps
+        save = partial(save_checkpoint, path, session, self.model, steps)
+        recorder = {
+            "save the plan": SavePlan(self.agent.registry, save),
+            "save each tool": _SaveEachTool(save, len(session.messages)),
+        }.get(self.variant.recording, NOT_RECORDED)
         while not session.answered:
             step_once(self.agent, session, self.model, steps, recorder)
-            if not each_tool:
+            if not isinstance(recorder, _SaveEachTool):
                 save()
 
     def _write_log(self, log: SessionLog) -> None:

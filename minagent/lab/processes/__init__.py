@@ -1,10 +1,8 @@
 """Real processes, and the points at which they die (7.3.1-b, 7.3.5-a to h).
 
-phases          the phases of a step, and an agent that stops before each of them
+phases          the phases of a step, and the parts of an agent that stop before each of them
 crash_points    a process that dies at the point that was chosen
 child_process   a process of ours, and the pipes to it
 launcher        the small process that forks the others
-agent_process   an agent at work, to be killed
-worker          its parent's hold on it
-lives           processes that live a life, and may be killed before its end
+agent_process   an agent at work, to be killed, and its parent's hold on it
 """

@@ -1,4 +1,4 @@
-"""The process that is killed: an agent at work on an example. Its parent's hold on it is in `worker`.
+"""A process to be killed, an agent at work on an example, and its parent's hold on it.
 
 Before each phase of its work (see `phases`) it writes one line to its standard output, and waits for one line on its
 standard input. So the parent always knows where it stands, and it does not know what comes:
@@ -12,31 +12,24 @@ After "tear" it dies by itself, when half of what it is about to write is in the
 reads an end of file, and leaves.
 """
 
+import contextlib
 import os
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from minagent import Checkpoint, SaveWhen, Session, Unsaved, pending_calls, save_checkpoint, step_once
+from minagent import Checkpoint, pending_calls, save_checkpoint, step_once
 from minagent.agent import NOT_RECORDED, Recorder
-from minagent.lab.processes.child_process import say, wait_for_parent
+from minagent.lab.processes import phases
+from minagent.lab.processes.child_process import say, start, wait_for_parent
 from minagent.lab.processes.crash_points import CrashPoints, die_at
-from minagent.lab.processes.phases import (
-    CHECKPOINT,
-    INTERVAL,
-    LEDGER,
-    Phase,
-    Recording,
-    Report,
-    WatchedModel,
-    WatchedTools,
-)
+from minagent.lab.processes.phases import Phase, Recording, Report
 from minagent.lab.world.example import EXAMPLES, SESSION, Example, ExampleName
 from minagent.lab.world.ledger import Ledger
 from minagent.log import FileStore, InDoubt, SessionLog
-from minagent.models import Reply
+from minagent.plain_json import parse
 from minagent.tools import Effect
 
 HALF = 2  # the second crash point of every write: see `crash_points`
@@ -47,102 +40,97 @@ def with_keys(example: Example) -> Example:
     tools: dict[Callable[..., Any], Effect] = {
         tool: "read_only" if effect == "read_only" else "idempotent" for tool, effect in example.tools.items()
     }
-    return replace(example, tools=tools)
-
-
-class _TellingStore(FileStore):
-    """A store that stops before each append."""
-
-    def __init__(self, folder: Path, write: Callable[[Callable[[], None]], None]) -> None:
-        super().__init__(folder)
-        self._write = write
-
-    def append(self, session_id: str, records: Sequence[bytes], expected_length: int) -> None:
-        self._write(lambda: super(_TellingStore, self).append(session_id, records, expected_length))
-
-
-class _SavePlan(Recorder):
-    """Saves what the model wants, before a tool with side effects runs."""
-
-    def __init__(self, process: "_AgentProcess") -> None:
-        self._process = process
-
-    def answered(self, session: Session, model_cursor: int | None, reply: Reply) -> None:  # noqa: ARG002
-        effects = self._process.agent.registry.effects(reply.message.tool_calls)
-        if SaveWhen(before_side_effects=True).due(Unsaved(about_to_run=effects)):
-            self._process.save("plan")
+    return example._replace(tools=tools)
 
 
 class _AgentProcess:
     def __init__(self, folder: Path, recording: Recording, example: Example) -> None:
-        ledger = Ledger(folder / LEDGER)
+        ledger = Ledger(folder / phases.LEDGER)
         keys = recording == "log with keys"
-        self.path, self.recording = folder / CHECKPOINT, recording
+        self.path, self.recording = folder / phases.CHECKPOINT, recording
         self.example = with_keys(example) if keys else example
-        self.agent = self.example.agent(WatchedTools(ledger, self.about_to, honours_keys=keys))
-        self.model = WatchedModel(self.example.script, ledger, self.about_to)
-        self.order = "go"
-        self.log = self._open_log() if recording.startswith("log") else None
-        start = self._start()
-        self.session, self.model.cursor, self.steps = start.session, start.model_cursor, start.steps
+        self.agent = self.example.agent(phases.WatchedTools(ledger, self.about_to, honours_keys=keys))
+        self.model = phases.WatchedModel(self.example.script, ledger, self.about_to)
+        self.recorder: Recorder = NOT_RECORDED
+        if recording == "before side effects":
+            self.recorder = phases.SavePlan(self.agent.registry, lambda: self.save("plan"))
+        began = self._open_log() if recording.startswith("log") else example.begin_or_resume(self.agent, self.path)
+        self.session, self.model.cursor, self.steps = began.session, began.model_cursor, began.steps
         self.step = self.session.step_count
+        self._torn = contextlib.ExitStack()
 
-    def _open_log(self) -> SessionLog:
-        folder = self.path.parent
-        if not FileStore(folder).read(SESSION).lines:
-            session = self.example.begin(self.agent)
-            SessionLog.begin(FileStore(folder), session, 0, writer="agent", incarnation="i1")
-        return SessionLog.resume(_TellingStore(folder, self._append), SESSION, writer="agent")
-
-    def _start(self) -> Checkpoint:
-        if self.log is None:
-            return self.example.begin_or_resume(self.agent, self.path)
-        state = self.log.state
-        return Checkpoint(state.session, state.model_cursor, state.steps)
+    def _open_log(self) -> Checkpoint:
+        store = FileStore(self.path.parent)
+        if not store.read(SESSION).lines:
+            SessionLog.begin(store, self.example.begin(self.agent), 0, writer="agent", incarnation="i1")
+        self.recorder = log = SessionLog.resume(phases.WatchedStore(store, self._append), SESSION, writer="agent")
+        return Checkpoint(log.state.session, log.state.model_cursor, log.state.steps)
 
     def about_to(self, phase: Phase, doubt: str = "") -> None:
         trace = [step.kind for step in self.steps]
-        report = Report(phase, self.step, len(self.session.messages), self.model.cursor, trace, doubt)
-        say(asdict(report))
-        self.order = wait_for_parent()
+        say(Report(phase, self.step, len(self.session.messages), self.model.cursor, trace, doubt)._asdict())
+        if wait_for_parent() == "tear":
+            self._torn.enter_context(CrashPoints(die_at(HALF)).watching_files())
 
-    def _write(self, phase: Phase, action: Callable[[], None]) -> None:
-        """Write something to the disk, or half of it."""
-        self.about_to(phase)
-        with CrashPoints(die_at(HALF if self.order == "tear" else 0)).watching_files():
-            action()
-
-    def _append(self, action: Callable[[], None]) -> None:
-        self._write("plan" if pending_calls(self.session.messages) else "save", action)
+    def _append(self) -> None:
+        self.about_to("plan" if pending_calls(self.session.messages) else "save")
 
     def save(self, phase: Phase) -> None:
-        self._write(phase, lambda: save_checkpoint(self.path, self.session, self.model, self.steps))
+        self.about_to(phase)
+        save_checkpoint(self.path, self.session, self.model, self.steps)
 
     def run(self) -> None:
+        every = phases.INTERVAL.get(self.recording, 0)
         while not self.session.answered:
-            if self.log is None:
-                self._step_and_save()
-            else:
-                self._step_with_log(self.log)
+            try:
+                status = step_once(self.agent, self.session, self.model, self.steps, self.recorder)
+            except InDoubt as doubt:
+                self.about_to("doubt", doubt.key)
+                sys.exit("nobody has said what became of the call in doubt")
+            if every and (status == "done" or (self.step + 1) % every == 0):
+                self.save("save")
             self.step += 1
 
-    def _step_and_save(self) -> None:
-        plan = _SavePlan(self) if self.recording == "before side effects" else NOT_RECORDED
-        status = step_once(self.agent, self.session, self.model, self.steps, plan)
-        every = INTERVAL.get(self.recording, 0)
-        if every and (status == "done" or (self.step + 1) % every == 0):
-            self.save("save")
 
-    def _step_with_log(self, log: SessionLog) -> None:
-        try:
-            step_once(self.agent, self.session, self.model, self.steps, log=log)
-        except InDoubt as doubt:
-            self.about_to("doubt", doubt.key)
-            sys.exit("nobody has said what became of the call in doubt")
-
-
-def main(folder: str, recording: str, example: str) -> None:
+def work(folder: Path, recording: Recording, example: ExampleName) -> None:
     """Be the process. It works in its folder, so that the process table tells which one is whose."""
-    Path(folder).mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     os.chdir(folder)
-    _AgentProcess(Path(folder), cast(Recording, recording), EXAMPLES[cast(ExampleName, example)]).run()
+    _AgentProcess(folder, recording, EXAMPLES[example]).run()
+
+
+class WorkerDied(Exception):
+    """The child ended before its work was done: it failed, or somebody else has killed it."""
+
+
+class Worker:
+    """The child, as the parent holds it. It stands before its first phase when the constructor returns."""
+
+    def __init__(self, folder: Path, recording: Recording, example: ExampleName) -> None:
+        # A file, since a pipe that nobody reads fills up, and then the child waits for ever.
+        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the child
+        self.child = start(work, folder.absolute(), recording, example, complaints=self._complaints)
+        self.pid = self.child.pid
+        self.kill = self.child.kill  # sends SIGKILL, and waits until the process is gone from the process table
+        self.report = self._read()
+
+    def tear(self) -> None:
+        """Let the child, which is about to write, die when half of it is written."""
+        self.child.tell(b"tear")
+        self.child.wait()
+
+    def proceed(self) -> Report | None:
+        """Let the child do its next phase. Return where it stands then, or None if its work is done."""
+        self.child.tell(b"go")
+        self.report = self._read()
+        return self.report
+
+    def _read(self) -> Report | None:
+        # If a reader presses Interrupt, where the child stands is not known any more: `hear` kills it.
+        if line := self.child.hear():
+            return Report(**parse(line))
+        if (code := self.child.wait()) != 0:
+            self._complaints.seek(0)
+            complaint = self._complaints.read().decode(errors="replace")
+            raise WorkerDied(f"process {self.pid} ended with code {code}. {complaint}")
+        return None

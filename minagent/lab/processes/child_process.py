@@ -1,6 +1,6 @@
-"""A process of ours, and the pipes to it: a module's `main`, and one line at a time, each way.
+"""A process of ours, and the pipes to it: a call of a function, and one line at a time, each way.
 
-    child = start("minagent.lab.two_writers.writers", "file", "/tmp/x", "w0", "200")
+    child = start(write, folder, "file", "w0", 200)
     child.hear()                  # its next line; b"" if it has ended
     child.tell(b"go")
     child.kill()                  # SIGKILL; when this returns it is gone from the process table
@@ -8,33 +8,36 @@
 The parent's side is `start` and `Child`, the child's `say` and `wait_for_parent`.
 """
 
+import base64
 import contextlib
 import functools
 import itertools
 import json
 import os
+import pickle
 import signal
 import socket
 import subprocess
 import sys
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import IO, Any
 
 from minagent.plain_json import canonical
 
 
-def start(module: str, *arguments: str, complaints: IO[bytes] | None = None, imports: Sequence[str] = ()) -> "Child":
-    """Start the `main` of a module; `complaints` is its stderr, or else that of this process.
+def start(run: Callable[..., object], *arguments: Any, complaints: IO[bytes] | None = None) -> "Child":
+    """Start a process that makes this call; `complaints` is its stderr, or else that of this process.
 
-    `imports` are modules that it will import, and that others after it need not import again.
-    It has a session of its own: Jupyter interrupts a cell by a signal to the kernel's whole group of processes.
+    The function is one of a module: what a notebook defines cannot be sent. The process has a session of its own:
+    Jupyter interrupts a cell by a signal to the kernel's whole group of processes.
     """
+    call = base64.b64encode(pickle.dumps((run, arguments))).decode()
     to_child, from_child = os.pipe(), os.pipe()
     theirs = [to_child[0], from_child[1], 2 if complaints is None else complaints.fileno()]
     try:
-        pid = _launcher(os.getpid()).ask({"start": [module, *arguments], "imports": imports}, theirs)["pid"]
+        pid = _launcher(os.getpid()).ask({"start": call}, theirs)["pid"]
     except BaseException:
         os.close(to_child[1])
         os.close(from_child[0])
@@ -94,6 +97,19 @@ class Child:
         self.kill()
         return self._code[0]
 
+    def finished(self) -> bool:
+        """Wait for its end: whether it finished its work, or was killed; RuntimeError, if it ended otherwise."""
+        try:
+            self._from_child.read()  # a pipe that nobody reads fills up, and then the child waits for ever
+            code = self.wait()
+        except BaseException:
+            self.kill()  # an interrupt: it must not go on writing to a folder that goes
+            raise
+        if code not in (0, -signal.SIGKILL):
+            hint = "(what a notebook defines cannot be sent to it)"
+            raise RuntimeError(f"a process ended with code {code}; it says why on stderr {hint}")
+        return code == 0
+
 
 def _end(pid: int, code: list[int], *pipes: IO[bytes]) -> None:
     if not code:
@@ -126,8 +142,7 @@ class _Launcher:
     def ask(self, order: dict[str, Any], files: list[int] | None = None) -> dict[str, Any]:
         """Give an order, and return the answer to it. Those to orders that were interrupted are passed over.
 
-        Raises:
-            RuntimeError: the launcher is dead; the next order begins another one.
+        RuntimeError, if the launcher is dead; the next order starts another one.
         """
         with self._lock:
             number = next(self._numbers)

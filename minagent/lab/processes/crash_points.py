@@ -53,8 +53,7 @@ class CrashPoints:
     """
 
     def __init__(self, come_to: Callable[[int], object], *, imagined: bool = False) -> None:
-        self.names: list[str] = []
-        """The points that it came to, in order."""
+        self.names: list[str] = []  # the points that it came to, in order
         self.imagined = imagined
         self._come_to = come_to
 

@@ -6,24 +6,24 @@ children, and ends with it: then it reads the end of its socket.
 
 It reads one order after the other, a line of JSON each, and answers each with a line that has the same number:
 
-    {"number": 1, "start": ["minagent.lab.two_writers.writers", "file", "/tmp/x", "w0", "200"], "imports": []}
+    {"number": 1, "start": "gASVWwAAAAAAAACMHm1pbmFnZW50..."}
     {"number": 1, "pid": 4711}
     {"number": 2, "wait": 4711, "options": 0}
     {"number": 2, "status": 9}
 
-With a start come three open files. They become standard input, output and error of the child, which calls `main` of
-the module with the arguments.
+What is to be started is a call: a function and its arguments, pickled. With it come three open files, which become
+standard input, output and error of the child.
 """
 
+import base64
 import contextlib
-import importlib
 import json
 import os
+import pickle
 import signal
 import socket
 import sys
 import traceback
-from collections.abc import Sequence
 from typing import Any, NoReturn
 
 
@@ -38,21 +38,20 @@ def serve(parent: socket.socket) -> None:
         for line in lines.splitlines():  # two, if the parent was interrupted while it waited for an answer
             order = json.loads(line)
             if "start" in order:
-                answer = _started(order["start"], order["imports"], files, parent)
+                answer = _started(base64.b64decode(order["start"]), files, parent)
             else:
                 answer = _waited(order["wait"], order["options"])
             parent.sendall(json.dumps({"number": order["number"], **answer}).encode() + b"\n")
 
 
-def _started(command: Sequence[str], imports: Sequence[str], files: list[int], parent: socket.socket) -> dict[str, Any]:
-    for module in (command[0], *imports):
-        # Here, not in the child: the next one finds it imported. What is wrong with it, the child will say.
-        with contextlib.suppress(Exception):
-            importlib.import_module(module)
+def _started(call: bytes, files: list[int], parent: socket.socket) -> dict[str, Any]:
+    # This imports what the call needs, so that the next child finds it imported. What is wrong, the child will say.
+    with contextlib.suppress(Exception):
+        pickle.loads(call)  # noqa: S301 - it comes from the process that has started this one
     pid = os.fork()
     if pid == 0:
         parent.close()
-        _be(command[0], command[1:], files)
+        _be(call, files)
     for file in files:
         os.close(file)
     return {"pid": pid}
@@ -66,7 +65,7 @@ def _waited(pid: int, options: int) -> dict[str, Any]:
     return {"status": status if waited else None}
 
 
-def _be(module: str, arguments: Sequence[str], files: list[int]) -> NoReturn:
+def _be(call: bytes, files: list[int]) -> NoReturn:
     """Be the child: as a program would be, with a session of its own."""
     os.setsid()  # Jupyter interrupts a cell by a signal to the kernel's whole group of processes
     for number, file in enumerate(files):
@@ -74,7 +73,8 @@ def _be(module: str, arguments: Sequence[str], files: list[int]) -> NoReturn:
         os.close(file)
     code = 1
     try:
-        importlib.import_module(module).main(*arguments)
+        run, arguments = pickle.loads(call)  # noqa: S301
+        run(*arguments)
         code = 0
     except SystemExit as error:
         print(error, file=sys.stderr)

@@ -1,4 +1,4 @@
-"""The phases of a step, and an agent that stops before each of them.
+"""The phases of a step, and the parts of an agent that stop before each of them.
 
 Each phase is named for what comes next. To crash *at* a phase is to crash just before it:
 
@@ -15,10 +15,11 @@ What the world sees of it, paid model calls and effects of tools, goes into a le
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from minagent import FakeModel, Message, ToolCall, ToolRegistry
+from minagent import FakeModel, Message, Recorder, SaveWhen, Session, ToolCall, ToolRegistry, Unsaved
 from minagent.lab.world.ledger import Ledger
+from minagent.log import Store
 from minagent.models import Reply
 
 Phase = Literal["model", "plan", "tool", "result", "save", "doubt"]
@@ -41,8 +42,7 @@ CHECKPOINT = Path("disk", "session.json")
 LEDGER = Path("world", "ledger.jsonl")
 
 
-@dataclass(frozen=True)
-class Report:
+class Report(NamedTuple):
     """Where an agent's process stands, and what it knows."""
 
     phase: Phase  # what it is about to do
@@ -91,3 +91,33 @@ class WatchedTools(ToolRegistry):
             self._ledger.record_effect(tool_call, result, key)
         self._about_to("result")
         return result
+
+
+@dataclass
+class SavePlan(Recorder):
+    """A recorder that saves what the model wants, before a tool with side effects runs."""
+
+    registry: ToolRegistry
+    save: Callable[[], None]
+
+    def answered(self, session: Session, model_cursor: int | None, reply: Reply) -> None:  # noqa: ARG002
+        """Save, if one of the tools changes the world."""
+        unsaved = Unsaved(about_to_run=self.registry.effects(reply.message.tool_calls))
+        if SaveWhen(before_side_effects=True).due(unsaved):
+            self.save()
+
+
+@dataclass
+class WatchedStore:
+    """A store that stops before each append."""
+
+    store: Store
+    about_to: Callable[[], None]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.store, name)
+
+    def append(self, session_id: str, records: Sequence[bytes], expected_length: int) -> None:
+        """Stop, and append."""
+        self.about_to()
+        self.store.append(session_id, records, expected_length)

@@ -14,11 +14,11 @@ A request that sleeps is one that makes no move while others do.
 import contextlib
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from queue import SimpleQueue
 from tempfile import TemporaryDirectory
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from minagent.lab.two_writers.request import Ending, Place, Request, Rule, answer, result
 from minagent.log import MemoryStore
@@ -92,22 +92,15 @@ class InThread:
         self.go()
 
 
-@dataclass(frozen=True)
-class Outcome:
+class MeetingOutcome(NamedTuple):
     """What came of a meeting."""
 
-    moves: Moves
-    """Each move, and the operation that it was, or that the dead did not come to."""
-    endings: Mapping[str, str]
-    """What each request has told, or that it died."""
-    lost: list[str]
-    """Requests that were told "done", and of whose turn nothing is left."""
-    repeated: int
-    """How many charges were made again, by a tool that knows no keys."""
-    repeated_with_keys: int
-    """The same, by a tool that knows a repeated key."""
-    unrecorded: list[str]
-    """Customers who were charged, while what is stored has neither the result nor a doubt."""
+    moves: Moves  # each move, and the operation that it was, or that the dead did not come to
+    endings: Mapping[str, str]  # what each request has told, or that it died
+    lost: list[str]  # requests that were told "done", and of whose turn nothing is left
+    repeated: int  # how many charges were made again, by a tool that knows no keys
+    repeated_with_keys: int  # the same, by a tool that knows a repeated key
+    unrecorded: list[str]  # customers who were charged, while what is stored has neither the result nor a doubt
 
 
 @dataclass
@@ -156,19 +149,19 @@ class Meeting:
         may_not_come_again = frozenset(move for move, _ in self.moves if move not in self.requests)
         return self.place.contents(), *requests, may_not_come_again
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> MeetingOutcome:
         """Return what came of it, once nobody goes on."""
         endings = {name: request.ending or "died" for name, request in self.requests.items()}
         messages, in_doubt = self.place.stored(self.rule)
         said = {message.content for message in messages}
         charges = self.place.charges()
-        anew = [charge for i, charge in enumerate(charges) if charge[1] is None or charge not in charges[:i]]
-        return Outcome(
-            moves=tuple(self.moves),
-            endings=endings,
+        with_keys = [charge for i, charge in enumerate(charges) if charge[1] is None or charge not in charges[:i]]
+        return MeetingOutcome(
+            tuple(self.moves),
+            endings,
             lost=[name for name, ending in endings.items() if ending == "done" and answer(name) not in said],
             repeated=_repeats(charges),
-            repeated_with_keys=_repeats(anew),
+            repeated_with_keys=_repeats(with_keys),
             unrecorded=sorted({name for name, key in charges if result(name) not in said and key not in in_doubt}),
         )
 
@@ -192,14 +185,14 @@ def meeting(rule: Rule, place: Place, start: Callable[[str, Rule, Place], Runner
                 request.die()
 
 
-def every_meeting(rule: Rule, *, deaths: bool = False, delays: bool = False) -> Iterator[Outcome]:
+def every_meeting(rule: Rule, *, deaths: bool = False, delays: bool = False) -> Iterator[MeetingOutcome]:
     """Yield what came of a meeting, for each order of moves. One request may die, and time may pass once, if asked for.
 
     Beginnings after which everything is the same are followed by the same: it is tried once for all of them.
     """
-    known: dict[object, list[tuple[Moves, Outcome]]] = {}  # what may come of a state: the moves from there on, and then
+    known: dict[object, list[tuple[Moves, MeetingOutcome]]] = {}  # what may come of a state: the moves, and then
 
-    def after(beginning: list[str]) -> list[tuple[Moves, Outcome]]:
+    def after(beginning: list[str]) -> list[tuple[Moves, MeetingOutcome]]:
         path: list[tuple[object, Moves]] = []
         with TemporaryDirectory() as folder, meeting(rule, Place(Path(folder), MemoryStore()), InThread) as met:
             for move in beginning:
@@ -218,4 +211,4 @@ def every_meeting(rule: Rule, *, deaths: bool = False, delays: bool = False) -> 
             known[state] = ends
         return ends
 
-    return (replace(end, moves=moves) for moves, end in after([]))
+    return (end._replace(moves=moves) for moves, end in after([]))

@@ -18,25 +18,15 @@ Before each thing that others can see or disturb it says what it is about to do:
 
 import contextlib
 from collections.abc import Callable, Sequence
+from functools import partial
 from hashlib import sha256
 from os.path import exists
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from minagent import (
-    Agent,
-    HistoryModel,
-    Message,
-    Session,
-    Step,
-    ToolCall,
-    ToolRegistry,
-    add_question,
-    recover_checkpoint,
-    save_checkpoint,
-    step_once,
-)
-from minagent.agent import NOT_RECORDED, Recorder
+from minagent import Agent, HistoryModel, Message, Session, ToolCall, ToolRegistry, recover_checkpoint, save_checkpoint
+from minagent.agent import NOT_RECORDED, Recorder, Step, add_question, step_once
+from minagent.lab.processes.phases import WatchedStore
 from minagent.lab.world.example import BEGAN, SESSION
 from minagent.lab.world.ledger import Ledger
 from minagent.log import Conflict, Lease, LeaseLost, SessionLog
@@ -46,11 +36,6 @@ Rule = Literal["last write wins", "version", "lease"]
 Ending = Literal["done", "conflict", "lease lost", "turned away"]  # what a request tells whoever made it
 
 LEASE_SECONDS = 30.0
-
-
-def question(customer: str) -> str:
-    """Return what a request asks."""
-    return f"Charge {customer}."
 
 
 def answer(customer: str) -> str:
@@ -158,7 +143,9 @@ class Request:
 
     def _with_log(self) -> Ending:
         self.about_to("read")
-        log = SessionLog.resume(_WatchedStore(self.place.store, self.about_to), SESSION, writer=self.customer)
+        log = SessionLog.resume(
+            WatchedStore(self.place.store, partial(self.about_to, "append")), SESSION, writer=self.customer
+        )
         lease = Lease(log, LEASE_SECONDS, self.place.time) if self.rule == "lease" else None
         if lease is not None and not lease.acquire():
             self.about_to("wait")
@@ -174,23 +161,9 @@ class Request:
     def _take_turn(self, session: Session, steps: list[Step], log: Recorder) -> None:
         if session.messages[-1].role != "system" and not session.answered:
             self._answer(session, steps, log)  # what another has begun
-        add_question(session, steps, question(self.customer))
+        add_question(session, steps, f"Charge {self.customer}.")
         self._answer(session, steps, log)
 
     def _answer(self, session: Session, steps: list[Step], log: Recorder) -> None:
         while not session.answered:
             step_once(self.agent, session, self.model, steps, log=log)
-
-
-class _WatchedStore:
-    """A store that says what it is about to do."""
-
-    def __init__(self, store: Store, about_to: Callable[[str], None]) -> None:
-        self._store, self._about_to = store, about_to
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
-
-    def append(self, session_id: str, records: Sequence[bytes], expected_length: int) -> None:
-        self._about_to("append")
-        self._store.append(session_id, records, expected_length)

@@ -6,14 +6,13 @@
 A writer appends its records one by one. After a Conflict it knows how long the log is now, and tries again. Each record
 says which number its writer meant it to have in the log.
 
-A writer is a process (`main`). It says "ready" when its store is open, waits for a line, appends, and says how many
+A writer is a process. It says "ready" when its store is open, waits for a line, appends, and says how many
 conflicts there were. So all begin at once.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from minagent.atomic import replace_atomically
 from minagent.lab.processes.child_process import Child, say, start, wait_for_parent
@@ -33,7 +32,7 @@ class Log(Protocol):
 
 
 class LastWriteWins:
-    """No store: the whole state is read, changed, and written back, atomically and durably. There is no condition."""
+    """Not a store: the whole state is read, changed, and written back, atomically and durably, on no condition."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "state.jsonl"
@@ -78,23 +77,18 @@ def append_all(log: Log, name: str, count: int) -> int:
 
 def start_writer(folder: Path, store: str, name: str, count: int) -> Child:
     """Start a process that says when it is ready, waits for a line, and appends."""
-    return start("minagent.lab.two_writers.writers", store, str(folder), name, str(count))
+    return start(_write, folder, store, name, count)
 
 
 def conflicts(child: Child) -> int:
-    """Wait until all is appended; return how many conflicts there were.
-
-    Raises:
-        RuntimeError: the writer failed; it says why on stderr.
-    """
+    """Wait until all is appended; return how many conflicts there were. RuntimeError, if the writer failed."""
     said = child.hear()
     if (code := child.wait()) != 0:
         raise RuntimeError(f"a writer ended with code {code}; it says why on stderr")
     return int(said)
 
 
-@dataclass(frozen=True)
-class Race:
+class Race(NamedTuple):
     """What came of it."""
 
     acknowledged: int  # appends that returned: whoever asked for them was told that they are done
@@ -103,11 +97,7 @@ class Race:
 
 
 def race(folder: Path, store: str, writers: int, count: int) -> Race:
-    """Let so many processes append so many records each, all at once.
-
-    Raises:
-        RuntimeError: a writer failed; it says why on stderr.
-    """
+    """Let so many processes append so many records each, all at once. RuntimeError, if one of them failed."""
     children = [start_writer(folder, store, f"w{number}", count) for number in range(writers)]
     try:
         for child in children:
@@ -121,9 +111,9 @@ def race(folder: Path, store: str, writers: int, count: int) -> Race:
     return Race(writers * count, len(set(STORES[store](folder).read(SESSION).lines)), tried_again)
 
 
-def main(store: str, folder: str, name: str, count: str) -> None:
+def _write(folder: Path, store: str, name: str, count: int) -> None:
     """Be a writer."""
-    log = STORES[store](Path(folder))
+    log = STORES[store](folder)
     say("ready")
     wait_for_parent()
-    say(append_all(log, name, int(count)))
+    say(append_all(log, name, count))

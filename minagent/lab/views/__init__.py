@@ -1,7 +1,7 @@
 """Widgets and plots. No logic, and nothing imports them.
 
-widgets             what all views share; the crash lab of the early notebooks
-crash_lab_widget    the whole crash lab
+widgets             what all views share, and two small ones
+crash_lab_widget    the crash lab
 crash_replay        one crash of the matrix, picked and made real
 two_writers         two requests, and the reader says which goes on
 explorer_widget     the frequency explorer

@@ -1,27 +1,29 @@
-"""The whole crash lab as a widget: each way of recording, each set of tools, each place to crash, and the score.
-
-No logic: a button calls one method of the model, and all is redrawn.
-"""
+"""The crash lab as a widget: that of the early notebooks, and the whole one. No logic, as in all views."""
 
 from collections.abc import Callable
 from functools import cache, partial
 from html import escape
 from typing import Any, get_args
 
-from minagent.lab.crash_lab.crashlab import CrashLab
-from minagent.lab.crash_lab.disk import call_in_doubt
+from minagent.lab.crash_lab.crashlab import WAY_ON, CrashLab, State
 from minagent.lab.kernel.environment import notebook_packages
 from minagent.lab.processes.phases import Phase, Recording
-from minagent.lab.views.widgets import CrashLabView, OneOf, named
+from minagent.lab.views.widgets import ActionView, OneOf, bullets, named, side_by_side
 from minagent.lab.world.example import ExampleName
-from minagent.log import DidNotHappen, Happened, Unknown
+from minagent.log import DidNotHappen, Unknown
 
 with notebook_packages():
     import ipywidgets
 
+STATE_WORDS: dict[State, str] = {
+    "ready": "○ not started",
+    "running": "● alive",
+    "in doubt": "? waits: a call is in doubt",
+    "dead": "✗ killed",
+    "done": "✓ finished",
+}
+
 EVENTS_SHOWN = 8
-NOT_SEEN = "it happened, says a person; the outside world has not seen it"
-"""The result of a call that is said to have happened, where the ledger has none."""
 
 TABLE = """<style>
 .minagent table { border-collapse: collapse; margin: 8px 0; color: inherit }
@@ -30,8 +32,62 @@ TABLE = """<style>
 </style>"""
 
 
+class CrashLabView(ActionView):
+    """The crash lab of the early notebooks: lane of phases, buttons, and the panels process, disk and outside world."""
+
+    def __init__(self, lab: CrashLab) -> None:
+        self.lab = lab
+        super().__init__(self.actions(lab), f"Press {WAY_ON[lab.state]}.")
+
+    def actions(self, lab: CrashLab) -> dict[str, Callable[[], str]]:
+        """Return what each button does."""
+        return {"Step": lab.step, "Run": lab.run, "Crash": lab.crash, "Resume": lab.resume, "Reset": lab.reset}
+
+    def __repr__(self) -> str:
+        return f"Crash lab: {self.lab.state}"
+
+    def draw(self) -> str:
+        """Return lane and panels as HTML."""
+        return self._lane() + side_by_side({
+            "Process: what it knows": self._process(),
+            "Disk: what it holds": self._disk(),
+            "Outside world: what it saw": self._world(),
+        })  # fmt: skip
+
+    def _lane(self) -> str:
+        stood = None if self.lab.process is None else self.lab.process.report
+        items = "".join(self._phase(phase, here=phase == (stood and stood.phase)) for phase in self.lab.phases)
+        return f'<ol class="minagent-lane" aria-label="Phases of a step">{items}</ol>'
+
+    def _phase(self, phase: Phase, *, here: bool) -> str:
+        if here and self.lab.state == "dead":
+            return f'<li class="minagent-died">✗ {phase}: died before it</li>'
+        return f'<li aria-current="step">▶ {phase}: next</li>' if here else f"<li>{phase}</li>"
+
+    def _process(self) -> str:
+        word, report = STATE_WORDS[self.lab.state], self.lab.report
+        if report is None or self.lab.process is None:
+            return bullets([word])
+        knows = {"messages": report.messages, "cursor": report.cursor, "trace": ", ".join(report.trace) or "empty"}
+        lines = [f"{word}, pid {self.lab.process.pid}", f"step {report.step}"]
+        return bullets([*lines, *(f"{name}: {escape(str(value))}" for name, value in knows.items())])
+
+    def _disk(self) -> str:
+        shapes = {"good": "✓", "bad": "✗"}
+        return bullets([f"{shapes[file.verdict]} {escape(str(file))}" for file in self.lab.files()], "empty")
+
+    def _world(self) -> str:
+        effects = [
+            f"{escape(effect['name'])} → {escape(effect['result'])}"
+            + (f' <span class="minagent-repeat">⟲ repeat {effect["repeat"]}</span>' if effect["repeat"] else "")
+            for effect in self.lab.ledger.effects()
+        ]
+        bill = self.lab.ledger.bill()
+        return bullets(effects, "no effects") + f"<p>model calls paid: {bill.calls}, {bill.tokens} tokens</p>"
+
+
 class WholeLabView(CrashLabView):
-    """The crash lab with everything that it can do."""
+    """The crash lab with all that it can do: each way of recording, set of tools, and place to crash, and the score."""
 
     def __init__(self, lab: CrashLab) -> None:
         super().__init__(lab)
@@ -54,7 +110,7 @@ class WholeLabView(CrashLabView):
             **super().actions(lab),
             "Crash in mid-write": lab.tear,
             "Cut the power": lab.cut_power,
-            "It happened": self._it_happened,
+            "It happened": lab.it_happened,
             "It did not": partial(lab.resolve, DidNotHappen()),
             "Nobody knows": partial(lab.resolve, Unknown()),
         }
@@ -93,11 +149,6 @@ class WholeLabView(CrashLabView):
             for row in self.rows:
                 row.value = self.point
             self.status.say(f"Crash point: before {_name(self.point)}. Press Run to it.")
-
-    def _it_happened(self) -> str:
-        """Say that the call in doubt happened, with the result that the ledger has."""
-        call = call_in_doubt(self.lab.folder)
-        return self.lab.resolve(Happened((call and self.lab.ledger.newest_result(call)) or NOT_SEEN))
 
     def _choose(self, _: Any) -> None:
         with self.status.errors_shown():

@@ -9,7 +9,7 @@ from minagent.lab.frequency.explorer import POLICY_NAMES, Choice, View, explore
 from minagent.lab.frequency.simulate import LAWS
 from minagent.lab.kernel.environment import notebook_packages
 from minagent.lab.views import plots
-from minagent.lab.views.widgets import OneOf, Status, labelled, named
+from minagent.lab.views.widgets import ControlsView, OneOf, labelled, named
 
 with notebook_packages():
     import ipywidgets
@@ -41,11 +41,11 @@ def picture(view: View) -> Figure:
     return figure
 
 
-class FrequencyView(ipywidgets.VBox):
+class FrequencyView(ControlsView):
     """Failure rate, cost of a save, spread of the steps, and policy: what it costs, and one run, drawn at random."""
 
     def __init__(self, choice: Choice) -> None:
-        self.controls = {
+        controls = {
             "policy": OneOf("Policy:", named(POLICY_NAMES), choice.policy),
             "interval": labelled(ipywidgets.BoundedIntText(choice.interval, 1, 200), "N"),
             "between_failures": OneOf("A failure each:", BETWEEN_FAILURES, choice.between_failures),
@@ -53,21 +53,17 @@ class FrequencyView(ipywidgets.VBox):
             "law": OneOf("Lengths of steps:", named(LAWS), choice.law),
             "seed": labelled(ipywidgets.BoundedIntText(choice.seed, 1, 999), "Draw number"),
         }
-        self.status = Status()
         self.picture = ipywidgets.HTML()
-        for control in self.controls.values():
-            control.observe(self._redraw, "value")
-        super().__init__([*self.controls.values(), self.status, self.picture])
-        self._redraw(None)
+        super().__init__(controls, self._draw)
+        self.children += (self.picture,)
 
     def __repr__(self) -> str:
-        return f"Frequency explorer: {self.status.said}"
+        return f"Frequency explorer: {self.said}"
 
-    def _redraw(self, _: Any) -> None:
-        with self.status.errors_shown():
-            view = explore(Choice(**{name: control.value for name, control in self.controls.items()}))
-            self.picture.value = _image(picture(view), view.sentence)
-            self.status.say(view.sentence)
+    def _draw(self, *chosen: Any) -> str:
+        view = explore(Choice(*chosen))
+        self.picture.value = _image(picture(view), view.sentence)
+        return view.sentence
 
 
 def _image(figure: Figure, said: str) -> str:

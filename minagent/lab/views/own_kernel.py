@@ -1,14 +1,6 @@
-"""Killing the kernel that the reader sits in: clearly marked, after a confirmation, and with a place to resume from.
+"""Killing the kernel that the reader sits in: clearly marked, and after a confirmation."""
 
-view = OwnKernelView()          # three buttons
-demo_folder()                   # a folder that is still there afterwards, and that a new kernel finds again
-"""
-
-import os
-import shutil
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 
 from minagent.lab.crash_lab.crashlab import NotNow
 from minagent.lab.processes.crash_points import die
@@ -19,15 +11,6 @@ WARNING = (
     "JupyterLab will say that the kernel appears to have died, and restart it; press Ok there. Then run the cell "
     "below. Press Yes, kill it, or No, keep it."
 )
-
-
-def demo_folder(*, fresh: bool = False) -> Path:
-    """Return a folder of this user's that outlives the kernel; empty, if it is to be fresh."""
-    folder = Path(tempfile.gettempdir(), f"minagent-demo-{os.getuid()}")
-    if fresh:
-        shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(mode=0o700, exist_ok=True)
-    return folder
 
 
 class OwnKernelView(ActionView):
@@ -61,7 +44,3 @@ class OwnKernelView(ActionView):
         """Do nothing."""
         self._asked = False
         return "Nothing was killed."
-
-    def draw(self) -> str:
-        """Return nothing: what there is to see is JupyterLab's own dialog."""
-        return ""

@@ -5,7 +5,9 @@ them, names at the marks, a white ground in every theme.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import cycle
+from typing import Any
 
 from minagent.lab.kernel.environment import notebook_packages
 
@@ -20,7 +22,8 @@ STYLES = ((BLUE, "o", "-"), (ORANGE, "s", "--"), (GREEN, "^", ":"), (PURPLE, "D"
 HATCHES = ("", "///", "...")
 
 
-def _finish(axes: Axes) -> None:
+def _finish(axes: Axes, x_label: str = "", y_label: str = "") -> None:
+    axes.set(xlabel=x_label, ylabel=y_label)
     axes.spines[["top", "right"]].set_visible(False)
     axes.figure.set_facecolor("white")
 
@@ -42,41 +45,32 @@ def grouped_bars(axes: Axes, groups: Mapping[str, Mapping[str, float]], unit: st
         axes.bar_label(marks, padding=3, fmt=f"{{:.{digits}f}}")
     axes.set_yticks(range(len(groups)), list(groups))
     axes.invert_yaxis()
-    axes.set_xlabel(unit)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.margins(x=0.15)
     if len(series) > 1:
         axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=len(series))
-    _finish(axes)
+    _finish(axes, unit)
+
+
+def _name(axes: Axes, name: str, at: tuple[float, float], offset: tuple[float, float], color: str, **more: Any) -> None:
+    axes.annotate(name, at, offset, textcoords="offset points", color=color, **more)
 
 
 def lines(axes: Axes, series: Mapping[str, Sequence[float]], x_label: str, y_label: str) -> None:
     """Draw one line a series over 0, 1, 2, ..., each with its name at its end."""
     for (name, values), (color, marker, line) in zip(series.items(), STYLES, strict=False):
         axes.plot(range(len(values)), values, color=color, marker=marker, linestyle=line)
-        axes.annotate(name, (len(values) - 1, values[-1]), (8, 0), textcoords="offset points", color=color, va="center")
-    axes.set_xlabel(x_label)
-    axes.set_ylabel(y_label)
+        _name(axes, name, (len(values) - 1, values[-1]), (8, 0), color, va="center")
     axes.margins(x=0.1)
-    _finish(axes)
+    _finish(axes, x_label, y_label)
 
 
 def curves(axes: Axes, x: Sequence[float], series: Mapping[str, Sequence[float]], x_label: str, y_label: str) -> None:
     """Draw one smooth curve a series over the same `x`, each with its name at its end."""
     for (name, values), (color, _, line) in zip(series.items(), STYLES, strict=False):
         axes.plot(x, values, color=color, linestyle=line)
-        axes.annotate(
-            name,
-            (x[-1], values[-1]),
-            (6, 0),
-            textcoords="offset points",
-            color=color,
-            va="center",
-            annotation_clip=False,
-        )
-    axes.set_xlabel(x_label)
-    axes.set_ylabel(y_label)
-    _finish(axes)
+        _name(axes, name, (x[-1], values[-1]), (6, 0), color, va="center", annotation_clip=False)
+    _finish(axes, x_label, y_label)
 
 
 def measured(axes: Axes, x: Sequence[float], y: Sequence[float], errors: Sequence[float], style: int = 0) -> None:
@@ -90,27 +84,16 @@ def mark(axes: Axes, x: float, y: float, name: str, place: int, style: int = 0) 
     color, marker, _ = STYLES[style]
     axes.plot([x], [y], color=color, marker=marker, markersize=9, markeredgecolor="white", linestyle="none")
     arrow = {"arrowstyle": "-", "color": color}
-    axes.annotate(
-        name,
-        (x, y),
-        (0, 14 * place),
-        textcoords="offset points",
-        color=color,
-        ha="center",
-        va="center",
-        arrowprops=arrow,
-    )
+    _name(axes, name, (x, y), (0, 14 * place), color, ha="center", va="center", arrowprops=arrow)
 
 
 def plane(axes: Axes, points: Mapping[str, tuple[float, float]], x_label: str, y_label: str) -> None:
     """Draw one mark a name, at its x and y, with the name beside it."""
     for (name, (x, y)), (color, marker, _) in zip(points.items(), cycle(STYLES), strict=False):
         axes.plot([x], [y], color=color, marker=marker, markersize=9, linestyle="none")
-        axes.annotate(name, (x, y), (8, 4), textcoords="offset points", color=color)
-    axes.set_xlabel(x_label)
-    axes.set_ylabel(y_label)
+        _name(axes, name, (x, y), (8, 4), color)
     axes.margins(x=0.25, y=0.15)
-    _finish(axes)
+    _finish(axes, x_label, y_label)
 
 
 SPANS = {"restart": ("#999999", "..."), "work": (BLUE, ""), "save": (BLACK, ""), "lost": (ORANGE, "///")}
@@ -128,19 +111,15 @@ def history(axes: Axes, spans: Sequence[tuple[int, str, float, float]]) -> None:
         lengths = [end - begin for _, _, begin, end in chosen]
         axes.barh(rows, lengths, 0.7, starts, color=color, hatch=hatch, edgecolor="white", linewidth=0)
     last = {process: (kind, end) for process, kind, _, end in spans}
-    crashed = [process for process, (kind, _) in last.items() if kind != "save"]  # who comes to the end saves last
+    crashed = [process for process, (kind, _) in last.items() if kind != "save"]  # one that finishes saves last
     (cross,) = axes.plot([last[row][1] for row in crashed], crashed, "x", color=BLACK, markersize=8, label="crash")
     axes.invert_yaxis()
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set_xlabel("seconds")
-    axes.set_ylabel("process")
-    keys = [Patch(facecolor=color, hatch=hatch, edgecolor="white", linewidth=0, label=kind)
-            for kind, (color, hatch) in SPANS.items()]  # fmt: skip
-    axes.legend(
-        handles=[*keys, cross], frameon=False, loc="lower left", bbox_to_anchor=(-0.02, 1), ncols=5,
-        handlelength=1.5, columnspacing=1.2, handletextpad=0.5,
-    )  # fmt: skip
-    _finish(axes)
+    key = partial(Patch, edgecolor="white", linewidth=0)
+    keys = [key(facecolor=color, hatch=hatch, label=kind) for kind, (color, hatch) in SPANS.items()]
+    sizes = {"ncols": 5, "handlelength": 1.5, "columnspacing": 1.2, "handletextpad": 0.5}
+    axes.legend(handles=[*keys, cross], frameon=False, loc="lower left", bbox_to_anchor=(-0.02, 1), **sizes)
+    _finish(axes, "seconds", "process")
 
 
 def byte_map(axes: Axes, undetected: Sequence[int], width: int = 64) -> None:
@@ -150,19 +129,17 @@ def byte_map(axes: Axes, undetected: Sequence[int], width: int = 64) -> None:
     image = axes.imshow(rows, cmap="Greys", vmin=0, vmax=8, aspect="equal", interpolation="nearest")
     bar = axes.figure.colorbar(image, ax=axes, orientation="horizontal", shrink=0.5, pad=0.2)
     bar.set_label("bits of a byte that can be flipped unnoticed")
-    axes.set_xlabel("byte of the row")
-    axes.set_ylabel("row")
+    axes.set(xlabel="byte of the row", ylabel="row")
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     axes.figure.set_facecolor("white")
 
 
-HARMS = {
+HARMS = {  # letter and colour of each kind of harm that a crash does
     "repeated": ("R", "#F6C199"),
     "unrecorded": ("N", "#D9B8DC"),
     "missing": ("M", "#9FC9E6"),
     "unknown": ("U", "#E3E3E3"),
 }
-"""Letter and colour of each kind of harm that a crash does."""
 
 
 def crash_map(axes: Axes, rows: Mapping[str, Sequence[tuple[str, Mapping[str, int]]]]) -> None:
@@ -183,10 +160,9 @@ def crash_map(axes: Axes, rows: Mapping[str, Sequence[tuple[str, Mapping[str, in
     axes.set_yticks([row + 0.5 for row in range(len(rows))], list(rows))
     axes.tick_params(length=0)
     there = {kind for points in rows.values() for _, harm in points for kind in harm if harm[kind]}
+    shown = {kind: harm for kind, harm in HARMS.items() if kind in there}
     keys = [
-        Patch(facecolor=color, edgecolor=BLACK, label=f"{letter}  {kind}")
-        for kind, (letter, color) in HARMS.items()
-        if kind in there
+        Patch(facecolor=color, edgecolor=BLACK, label=f"{letter}  {kind}") for kind, (letter, color) in shown.items()
     ]
     axes.legend(handles=keys, frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=len(keys))
     axes.spines[:].set_visible(False)
@@ -206,9 +182,6 @@ def lanes(axes: Axes, moves: Sequence[tuple[str, str]]) -> None:
         color = BLACK if death else STYLES[rows[name]][0]
         axes.add_patch(Rectangle((place - 0.45, rows[name] - 0.25), 0.9, 0.5, facecolor=color))
         axes.annotate(death or what, (place, rows[name]), ha="center", va="center", color="white")
-    axes.set_xlim(-0.6, len(moves) - 0.4)
-    axes.set_ylim(len(rows) - 0.4, -0.5)
+    axes.set(xlim=(-0.6, len(moves) - 0.4), ylim=(len(rows) - 0.4, -0.5), xticks=[])
     axes.set_yticks(list(rows.values()), list(rows))
-    axes.set_xticks([])
-    axes.set_xlabel("one thing after the other")
-    _finish(axes)
+    _finish(axes, "one thing after the other")

@@ -1,4 +1,4 @@
-"""ipywidgets views of the lab. No logic: a button calls one method of a model and redraws what the model then says.
+"""What all views are made of, and two small ones. No logic: a button calls a method of a model, and all is redrawn.
 
 Colours come from the page's theme, so that light and dark both read; each state is a word and a shape first. The line
 of class `minagent-status` has the role "status": screen readers speak what it says.
@@ -9,10 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from html import escape
 from typing import Any
 
-from minagent.lab.crash_lab.crashlab import WAY_ON, CrashLab, State
 from minagent.lab.kernel.environment import notebook_packages
 from minagent.lab.kernel.kernel_state import KernelState
-from minagent.lab.processes.phases import Phase
 
 with notebook_packages():
     import ipywidgets
@@ -33,14 +31,6 @@ STYLE = """<style>
 .minagent-status { margin: 4px 0; padding: 4px 12px; border-left: 4px solid #0072b2 }
 .minagent-status.minagent-error { border-left: 4px double #d55e00 }
 </style>"""
-
-STATE_WORDS: dict[State, str] = {
-    "ready": "○ not started",
-    "running": "● alive",
-    "in doubt": "? waits: a call is in doubt",
-    "dead": "✗ killed",
-    "done": "✓ finished",
-}
 
 
 def labelled(control: Any, label: str) -> Any:
@@ -79,7 +69,7 @@ class OneOf(ipywidgets.HBox):
             button.description = f"✓ {name}" if self.options[name] == self.value else name
 
 
-def bullets(lines: list[str], empty: str) -> str:
+def bullets(lines: list[str], empty: str = "") -> str:
     """Return lines of HTML as a list, or the word that says that there are none."""
     return "<ul>" + "".join(f"<li>{item}</li>" for item in lines or [f"<em>{empty}</em>"]) + "</ul>"
 
@@ -142,71 +132,8 @@ class ActionView(ipywidgets.VBox):
         self.picture.value = f'<div class="minagent">{self.draw()}</div>'
 
     def draw(self) -> str:
-        """Return the model as HTML."""
-        raise NotImplementedError
-
-
-class CrashLabView(ActionView):
-    """The crash lab: lane of phases, buttons, and the three panels process, disk and outside world."""
-
-    def __init__(self, lab: CrashLab) -> None:
-        self.lab = lab
-        super().__init__(self.actions(lab), f"Press {WAY_ON[lab.state]}.")
-
-    def actions(self, lab: CrashLab) -> dict[str, Callable[[], str]]:
-        """Return what each button does."""
-        return {
-            "Step": lab.step,
-            "Run": lab.run,
-            "Crash": lab.crash,
-            "Resume": lab.resume,
-            "Reset": lab.reset,
-        }
-
-    def __repr__(self) -> str:
-        return f"Crash lab: {self.lab.state}"
-
-    def draw(self) -> str:
-        """Return lane and panels as HTML."""
-        return self._lane() + side_by_side({
-            "Process: what it knows": self._process(),
-            "Disk: what it holds": self._disk(),
-            "Outside world: what it saw": self._world(),
-        })  # fmt: skip
-
-    def _lane(self) -> str:
-        stood = self.lab.process.report if self.lab.process is not None else None
-        next_one = None if stood is None else stood.phase
-        items = "".join(self._phase(phase, here=phase == next_one) for phase in self.lab.phases)
-        return f'<ol class="minagent-lane" aria-label="Phases of a step">{items}</ol>'
-
-    def _phase(self, phase: Phase, *, here: bool) -> str:
-        if here and self.lab.state == "dead":
-            return f'<li class="minagent-died">✗ {phase}: died before it</li>'
-        return f'<li aria-current="step">▶ {phase}: next</li>' if here else f"<li>{phase}</li>"
-
-    def _process(self) -> str:
-        word, report = STATE_WORDS[self.lab.state], self.lab.report
-        if report is None or self.lab.process is None:
-            return bullets([word], "")
-        trace = escape(", ".join(report.trace)) or "empty"
-        return bullets(
-            [f"{word}, pid {self.lab.process.pid}", f"step {report.step}", f"messages: {report.messages}",
-             f"cursor: {report.cursor}", f"trace: {trace}"], "",
-        )  # fmt: skip
-
-    def _disk(self) -> str:
-        shapes = {"good": "✓", "bad": "✗"}
-        return bullets([f"{shapes[file.verdict]} {escape(str(file))}" for file in self.lab.files()], "empty")
-
-    def _world(self) -> str:
-        effects = [
-            f"{escape(effect['name'])} → {escape(effect['result'])}"
-            + (f' <span class="minagent-repeat">⟲ repeat {effect["repeat"]}</span>' if effect["repeat"] else "")
-            for effect in self.lab.ledger.effects()
-        ]
-        bill = self.lab.ledger.bill()
-        return bullets(effects, "no effects") + f"<p>model calls paid: {bill.calls}, {bill.tokens} tokens</p>"
+        """Return the model as HTML; nothing, if there is nothing to see."""
+        return ""
 
 
 class KernelStateView(ActionView):
@@ -223,18 +150,17 @@ class KernelStateView(ActionView):
     def draw(self) -> str:
         """Return the three names and whether they are there, as HTML."""
         lines = [f"{'● in memory' if there else '✗ gone'}: {name}" for name, there in self.kernel.alive().items()]
-        return bullets(lines, "")
+        return bullets(lines)
 
 
-class NumberView(ipywidgets.VBox):
-    """A number to choose, and a sentence that says what follows from it."""
+class ControlsView(ipywidgets.VBox):
+    """Controls, and a sentence that says what follows from what is chosen."""
 
-    def __init__(self, label: str, value: int, limits: tuple[int, int], say: Callable[[int], str]) -> None:
-        self.number = labelled(ipywidgets.BoundedIntText(value=value, min=limits[0], max=limits[1]), label)
-        self.status = Status()
-        self._say = say
-        self.number.observe(self._redraw, "value")
-        super().__init__([self.number, self.status])
+    def __init__(self, controls: Mapping[str, Any], say: Callable[..., str]) -> None:
+        self.controls, self._say, self.status = controls, say, Status()
+        for control in controls.values():
+            control.observe(self._redraw, "value")
+        super().__init__([*controls.values(), self.status])
         self._redraw(None)
 
     @property
@@ -244,7 +170,15 @@ class NumberView(ipywidgets.VBox):
 
     def _redraw(self, _: Any) -> None:
         with self.status.errors_shown():
-            self.status.say(self._say(self.number.value))
+            self.status.say(self._say(*(control.value for control in self.controls.values())))
+
+
+class NumberView(ControlsView):
+    """A number to choose, and what follows from it."""
+
+    def __init__(self, label: str, value: int, limits: tuple[int, int], say: Callable[[int], str]) -> None:
+        self.number = labelled(ipywidgets.BoundedIntText(value=value, min=limits[0], max=limits[1]), label)
+        super().__init__({"number": self.number}, say)
 
     def __repr__(self) -> str:
         return f"{self.number.description} {self.number.value}: {self.said}"

@@ -6,21 +6,11 @@ long_task: as many steps as you like, for measurements (7.3.8).
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from minagent import (
-    Agent,
-    Checkpoint,
-    CheckpointMissing,
-    Message,
-    Session,
-    ToolCall,
-    ToolRegistry,
-    init_session,
-    recover_checkpoint,
-)
+from minagent import Agent, Checkpoint, CheckpointMissing, Message, Session, ToolCall, ToolRegistry, recover_checkpoint
+from minagent.agent import init_session
 from minagent.tools import Effect
 
 TASK = "先算 2+3，再把结果乘 4"  # first compute 2+3, then multiply the result by 4
@@ -66,8 +56,7 @@ BEGAN = "2026-01-01T00:00:00Z"  # id and time of every session of the lab: the s
 ExampleName = Literal["arithmetic", "errand"]
 
 
-@dataclass(frozen=True)
-class Example:
+class Example(NamedTuple):
     """A task, the tools for it, and what the fake model says."""
 
     task: str
@@ -96,10 +85,7 @@ class Example:
 
 EXAMPLES: dict[ExampleName, Example] = {
     "arithmetic": Example(
-        TASK,
-        SCRIPT,
-        {add: "read_only", multiply: "read_only"},
-        "You calculate with tools, one call at a time.",
+        TASK, SCRIPT, {add: "read_only", multiply: "read_only"}, "You calculate with tools, one call at a time."
     ),
     "errand": Example(
         "Buy the lamp for Ann, and mail her the receipt.",

@@ -14,9 +14,8 @@ seconds     what the call took, on a virtual clock: nobody waits for it, and it 
 
 import os
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from minagent.messages import ToolCall
 from minagent.models import Usage
@@ -25,8 +24,7 @@ from minagent.plain_json import canonical, parse
 SECONDS_PER_MODEL_CALL = 2.0
 
 
-@dataclass(frozen=True)
-class Bill:
+class Bill(NamedTuple):
     """What the model's provider asks to be paid for."""
 
     calls: int

@@ -16,15 +16,14 @@
 The ledger is an SQLite database: `charges`, the answers that are kept under `keys`, and in `requests` a row for each
 request that was answered, repeated ones included.
 
-Source: chapter 7.3.6; docs.stripe.com, "Idempotent requests" (API v1).
+Source: docs.stripe.com, "Idempotent requests" (API v1).
 """
 
 import json
 import sqlite3
 from collections.abc import Callable
-from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any
+from typing import Any, NamedTuple
 
 from minagent import EffectUnknown
 from minagent.log import DidNotHappen, Happened, Unknown
@@ -45,8 +44,7 @@ TABLES = (
 Answer = tuple[int, dict[str, Any]]  # an HTTP status, and a body
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(NamedTuple):
     """What a client sends."""
 
     method: str
