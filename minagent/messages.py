@@ -127,7 +127,7 @@ def problems(messages: Sequence[Message]) -> list[Problem]:
     """List every problem of a message sequence, in order; an empty list means that it is consistent.
 
     A result must follow the message that called it, before anything but other results: an id counts within its own
-    turn only, since providers use the same ids again in later turns. Pending calls at the end are no problem.
+    turn only, since providers use the same ids again in later turns. Pending calls at the end are not a problem.
     """
     found = []
     open_ids: list[str | None] = []

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parent.parent
 
 ON_DISK = Path(tempfile.gettempdir())
 IN_MEMORY = Path("/dev/shm")  # noqa: S108 - Linux has it; the folder below is ours alone
-ROOM = 2**31  # bytes; a whole run needs a fifth of it
+ROOM = 2**31  # bytes; a whole run was seen to need a tenth of it
 
 
 def _place_of_folders() -> Path:

@@ -133,7 +133,7 @@ def length_never_goes_down(store: Store, reopen: OpenStore) -> Iterator[Expectat
     store.truncate_before(name, 2)
     yield "truncation leaves the length", (store.read(name).lines, store.read(name).length) == ([], 2)
     yield "Conflict for a length that is too high, after it", conflicts(sleeper, name, [THREE], 9)
-    sleeper.append(name, [THREE], 2)  # nothing that he knew has changed
+    sleeper.append(name, [THREE], 2)  # nothing that it knew has changed
     yield "an append after a truncation is there", store.read(name).lines == [THREE]
     store.delete(name)
     yield "deletion raises the length by one", (store.read(name).lines, store.read(name).length) == ([], 4)

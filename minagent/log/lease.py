@@ -7,8 +7,8 @@
     lease.release()
 
 Each record of the holder shows that it lives, since nobody else may append. Whoever finds the session taken measures,
-with his own clock, for how long its log does not grow; after so many seconds he takes over. Clocks of two machines are
-never compared. A holder that does one thing for longer, such as a slow tool, calls `renew` in the middle of it.
+with its own clock, for how long the log does not grow; after that many seconds it takes over. The clocks of two
+machines are never compared. A holder that does one thing for longer, such as a slow tool, calls `renew` meanwhile.
 
 A holder may be late and not dead: stopped, swapped out, its machine asleep. When it wakes, it knows nothing of that.
 But its next append expects a length that the log no longer has, so nothing of it lands, and it gets LeaseLost. (The

@@ -24,7 +24,7 @@ The kinds, and their bodies:
               `effect` that it has declared by now. Until its result follows, the call is in doubt
     resolved  somebody found out about a call in doubt: `call`. A message with its result follows, or else it is open
               again, and runs
-    lease     `lease`: null, or who may write: the `holder`, a writer, and `seconds` of silence that mean his death
+    lease     `lease`: null, or who may write: the `holder`, a writer, until it has appended nothing for `seconds`
 
 Version history: 1 is the first.
 
@@ -137,22 +137,22 @@ class State:
             "chain": self.chain,
         }
 
-    def tip(self) -> "State":
-        """Return as much of the state as new records can depend on: what is added to it can be thrown away."""
+    def scratch(self) -> "State":
+        """Return a scratch copy of the end. Records are applied to it first, so a refused append changes nothing."""
         session = self.session
         turn = Session(session.id, list(newest_exchange(session.messages)), session.created_at, session.metadata)
         doubt = dict(self.in_doubt)
         return State(turn, self.incarnation, self.model_cursor, [], doubt, self.lease, self.length, self.chain)
 
-    def take_in(self, tip: "State") -> None:
-        """Add what was added to the tip."""
+    def commit(self, scratch: "State") -> None:
+        """Add what was applied to the scratch copy."""
         session = self.session
-        session.messages += tip.session.messages[len(newest_exchange(session.messages)) :]
-        session.metadata = tip.session.metadata
-        for step in tip.steps:
+        session.messages += scratch.session.messages[len(newest_exchange(session.messages)) :]
+        session.metadata = scratch.session.metadata
+        for step in scratch.steps:
             self.steps.append(Step(len(self.steps), step.kind, step.detail))
-        self.model_cursor, self.in_doubt, self.lease = tip.model_cursor, tip.in_doubt, tip.lease
-        self.length, self.chain = tip.length, tip.chain
+        self.model_cursor, self.in_doubt, self.lease = scratch.model_cursor, scratch.in_doubt, scratch.lease
+        self.length, self.chain = scratch.length, scratch.chain
 
 
 def restore(record: Record) -> State:
@@ -229,7 +229,7 @@ def _checked_lease(lease: Any) -> dict[str, Any] | None:
 
 
 def check_lease_seconds(seconds: Any) -> float:
-    """Return for how long a lease lasts; raise InvalidValue if that is no time, or too long."""
+    """Return for how long a lease lasts; raise InvalidValue if it is not above 0, or too long."""
     value: float = require(seconds, (int, float), "lease.seconds")
     if not 0 < value <= LONGEST_LEASE:
         raise InvalidValue("lease.seconds", f"more than 0 and at most {LONGEST_LEASE}, not {value!r}")

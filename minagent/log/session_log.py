@@ -190,13 +190,13 @@ class SessionLog(Recorder):
         if any(kind != "lease" for kind, _ in drafts):
             self.check_lease()
         state = self._current()
-        tip, lines = state.tip(), list[bytes]()
+        scratch, lines = state.scratch(), list[bytes]()
         for kind, body in drafts:
-            record = Record(tip.length, kind, self.writer, body)
-            line, digest = encode(record, tip.chain)
-            apply(tip, record, digest)
+            record = Record(scratch.length, kind, self.writer, body)
+            line, digest = encode(record, scratch.chain)
+            apply(scratch, record, digest)
             lines.append(line)
-        # From here on the store knows better than this object, until the append has come to its end. An interrupt, or
+        # From here on the store knows better than this object, until the append has returned. An interrupt, or
         # an append of unknown outcome, leaves it so: the next use reads the store.
         self._state = None
         try:
@@ -206,7 +206,7 @@ class SessionLog(Recorder):
                 self.check_lease()  # reads again: others append nothing while we have the lease, so we had it too long
             self._state = state
             raise
-        state.take_in(tip)
+        state.commit(scratch)
         self._grown += sum(map(len, lines))
         self._state, self._leased = state, state.holder == self.writer
 
@@ -216,7 +216,7 @@ class SessionLog(Recorder):
         for number, document in self.store.checkpoints(self.session_id):
             if not is_good(number, document):
                 # The store keeps the newest, and would keep this one rather than the good one before it. So it is
-                # made anew, from that one and the records; if we know as many.
+                # made again, from that one and the records; if we know as many.
                 with contextlib.suppress(LogError, InvalidValue):
                     self._put_checkpoint(self.at(number))
         self._grown, self._checkpoint_bytes = 0, self._put_checkpoint(state)

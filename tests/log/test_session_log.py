@@ -447,7 +447,7 @@ def test_an_interrupt_after_the_append_does_not_write_it_twice(monkeypatch: pyte
     log = begun(store)
     session = log.state.session
     session.messages.append(ERRAND.script[0])
-    monkeypatch.setattr(State, "take_in", interrupt)
+    monkeypatch.setattr(State, "commit", interrupt)
     with pytest.raises(KeyboardInterrupt):
         log.record(session, 1)
     monkeypatch.undo()

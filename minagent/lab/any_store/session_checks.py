@@ -70,7 +70,7 @@ def resuming_changes_nothing(store: Store, reopen: OpenStore) -> Iterator[Expect
 
 
 def begun(store: Store, name: str, steps: int) -> SessionLog:
-    """Return the log of the chapter's example, so many steps after its begin."""
+    """Return the log of the chapter's example, that many steps after its start."""
     example = EXAMPLES["arithmetic"]
     agent, model = example.agent(ToolRegistry()), FakeModel(SCRIPT)
     session = Session(name, example.begin(agent).messages, BEGAN)
@@ -133,7 +133,7 @@ def threads_lose_nothing(store: Store, reopen: OpenStore) -> Iterator[Expectatio
 
     def append_all(writer: int) -> int:
         mine, conflicts, number = reopen(), 0, 0
-        # A conflict says that another one's append came between: there are only so many of them.
+        # A conflict says that another one's append came between: there are only APPENDS of them.
         while number < APPENDS and conflicts <= WRITERS * APPENDS:
             try:
                 mine.append(name, [b"%d.%d" % (writer, number)], mine.read(name).length)

@@ -36,7 +36,7 @@ RESTART_SECONDS = 2.0
 COUNTS = sorted({round(1.25**power) for power in range(1, 23)})
 """The intervals, in steps, for which the cost is computed."""
 MOST = 400.0  # percent: a cost above it is shown as this
-SHOWN_PROCESSES = 20  # of a run with more crashes than that, only so many processes are drawn
+SHOWN_PROCESSES = 20  # of a run with more crashes, only this many processes are drawn
 
 PolicyName = Literal["every N steps", "every N x 5 seconds", "Young/Daly", "before side effects", "at the end"]
 POLICY_NAMES: tuple[PolicyName, ...] = get_args(PolicyName)

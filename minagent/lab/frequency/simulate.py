@@ -56,7 +56,7 @@ class Workload:
     """The steps of a run."""
 
     seconds: Floats  # how long each step takes; shape (steps,)
-    effect_every: int = 1  # each so many steps, the tool changes the world; in the others it only reads
+    effect_every: int = 1  # every this many steps, the tool changes the world; in the others it only reads
 
     def __post_init__(self) -> None:
         if not len(self.seconds) or not (self.seconds > 0).all():

@@ -99,7 +99,7 @@ class _Server(HTTPServer):
         self.payments = Payments(self.database)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of a client who was killed while he waited for his answer."""
+        """Say nothing of a client that was killed while it waited for its answer."""
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -97,7 +97,7 @@ class Race(NamedTuple):
 
 
 def race(folder: Path, store: str, writers: int, count: int) -> Race:
-    """Let so many processes append so many records each, all at once. RuntimeError, if one of them failed."""
+    """Let this many processes append this many records each, all at once. RuntimeError, if one of them failed."""
     children = [start_writer(folder, store, f"w{number}", count) for number in range(writers)]
     try:
         for child in children:

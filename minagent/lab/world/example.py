@@ -117,7 +117,7 @@ def send_note(number: int) -> str:
 
 
 def long_task(steps: int, effect_every: int = 1) -> Example:
-    """Return a task of so many steps with a tool, and an answer. Each `effect_every`-th step sends a note."""
+    """Return a task of this many steps with a tool, and an answer. Every `effect_every`-th step sends a note."""
     names = ["send_note" if number % effect_every == 0 else "read_page" for number in range(1, steps + 1)]
     calls = [ToolCall(f"c{number}", name, {"number": number}) for number, name in enumerate(names, 1)]
     return Example(

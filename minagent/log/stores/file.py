@@ -7,7 +7,7 @@
 What is in the log is in `json_lines`.
 
 An append is one write to the end of the file, and one fsync. Truncation and deletion write a new file and move it over
-the old one. So whoever waits for the lock must look, once he has it, which file has the name now.
+the old one. So whoever waits for the lock must look, once it has it, which file has the name now.
 
 This needs `flock`, as Linux and macOS have it, and a file system whose locks work: a local one.
 """

@@ -24,7 +24,7 @@ def open_store(url: str) -> Store:
     """Return the store at an address.
 
     Raises:
-        InvalidValue: it is no address of a store, or of a kind that this minagent does not know.
+        InvalidValue: it is not the address of a store, or of a kind that this minagent does not know.
         OSError: what is there cannot be opened.
     """
     kind, colon, place = url.partition(":")

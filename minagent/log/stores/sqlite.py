@@ -219,7 +219,7 @@ class SqliteStore:
         if not os.path.samestat(os.stat(self._path), self._file):
             raise OSError(f"{self._path} is another file by now: open the store again")
         if self._lost_effect:
-            raise OSError("a tool's effect was undone with the append of its result: open the store anew, and resume")
+            raise OSError("a tool's effect was undone with the append of its result: open the store again, and resume")
         if self.connection.in_transaction and not self._has_effect:
             self.connection.execute("ROLLBACK")
 

@@ -322,7 +322,7 @@ def test_a_full_disk_that_undoes_an_effect_stops_the_run(path: Path):
     full = Agent(registry, "")
     with pytest.raises(OSError, match="full"):
         step_once(full, state.session, model, state.steps, log=log)
-    with pytest.raises(OSError, match="open the store anew, and resume"):
+    with pytest.raises(OSError, match="open the store again, and resume"):
         step_once(full, state.session, model, state.steps, log=log)
     assert shop.paid() == 0
     again = Shop(path)
