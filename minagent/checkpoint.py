@@ -48,7 +48,7 @@ def save_checkpoint(path: str | PathLike[str], session: Session, model: Model, s
         CheckpointTooNew: a checkpoint there is newer than this version of minagent; it was not replaced.
         OSError: the disk refused. The newest is still what it was, unless the error says that it is new.
     """
-    if not os.path.basename(path) or os.path.isdir(path):
+    if not os.path.basename(path) or os.path.isdir(os.path.expanduser(path)):
         raise InvalidValue("path", "a checkpoint needs the name of a file")
     path = os.path.realpath(os.path.expanduser(path))  # a link stays a link; what it leads to is replaced
     data = encode(Checkpoint(session, model.cursor, list(steps)))

@@ -9,7 +9,7 @@ The JSON form of the four roles. What is not set is left out:
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from minagent.errors import InvalidMessages, InvalidValue
@@ -48,7 +48,7 @@ class Message:
 
     def copy(self, path: str = "message") -> "Message":
         """Return an equal message that shares nothing with this one; raise InvalidValue with the path of a flaw."""
-        return self.from_json(self.to_json(path), path)
+        return replace(self, tool_calls=[ToolCall(**call) for call in self.to_json(path).get("tool_calls", ())])
 
     def to_json(self, path: str = "message") -> dict[str, Any]:
         """Return the plain JSON form, which shares nothing with this object; raise InvalidValue as `copy` does."""
