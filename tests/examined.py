@@ -6,8 +6,9 @@ A test says what it has examined, and how often:
         examined("cuts", 800)
 
 Examples of hypothesis and cells of notebooks are counted without being asked. At the end of a run the sums are printed.
-A whole run in which nothing failed and nothing was skipped must not have examined less than `examined.json` says, which
-`pytest --store-examined` writes: so nobody makes the run quicker by looking at less.
+`examined.json` has the sums of both parts of the gate, `pytest` and `pytest tests/browser`. Whoever runs one of them
+whole, with nothing failed and nothing skipped, must not have examined less (`--store-examined` writes what it was): so
+nobody makes the gate quicker by looking at less.
 """
 
 import json
@@ -33,7 +34,8 @@ def counted(reports: Iterable[pytest.TestReport]) -> Counter[str]:
     sums: Counter[str] = Counter()
     for report in reports:
         sums["tests"] += 1
-        sums[CELLS] += ".ipynb::Cell " in report.nodeid
+        if ".ipynb::Cell " in report.nodeid:
+            sums[CELLS] += 1
         for name, count in report.user_properties:
             if name.startswith(PROPERTY):
                 sums[name.removeprefix(PROPERTY)] += int(str(count))
@@ -62,12 +64,14 @@ class Collector:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Fail a whole run that has examined too little."""
-        if hasattr(self._config, "workerinput") or not self._is_whole():
+        """Fail a part of the gate that has examined too little."""
+        part, stored = self._part(), json.loads(STORED.read_text(encoding="utf-8"))
+        if hasattr(self._config, "workerinput") or part not in stored:
             return
         if self._config.getoption("store_examined"):
-            STORED.write_text(json.dumps(self._sums(), indent=1, sort_keys=True) + "\n", encoding="utf-8")
-        self._missing = shortfall(self._sums(), json.loads(STORED.read_text(encoding="utf-8")))
+            stored[part] = self._sums()
+            STORED.write_text(json.dumps(stored, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        self._missing = shortfall(self._sums(), stored[part])
         if self._missing:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -86,8 +90,9 @@ class Collector:
         reporter: Any = self._config.pluginmanager.get_plugin("terminalreporter")
         return {} if reporter is None else reporter.stats
 
-    def _is_whole(self) -> bool:
-        """Return whether everything was run, and passed."""
+    def _part(self) -> str | None:
+        """Return what was run, as one types it; None if not all of that was run, and passed."""
         option = self._config.option
-        chosen = self._config.args_source is pytest.Config.ArgsSource.ARGS or option.keyword or option.markexpr
-        return not chosen and not any(self._stats().get(bad) for bad in ("failed", "error", "skipped", "deselected"))
+        incomplete = any(self._stats().get(bad) for bad in ("failed", "error", "skipped", "deselected"))
+        chosen = self._config.args if self._config.args_source is pytest.Config.ArgsSource.ARGS else []
+        return None if option.keyword or option.markexpr or incomplete else " ".join(["pytest", *chosen])

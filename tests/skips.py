@@ -10,7 +10,6 @@ ANYWHERE = {
     "tests/test_chapter_listings.py": "the chapter's text is not part of this repository",
 }
 ON_MACOS = {
-    "tests/browser": "Chromium is started by the names that it has on Linux, and processes are looked up in /proc",
     "tests/lab/test_faults.py::test_the_kernel_counts_as_many_file_calls_as_were_killed": "macOS has no strace",
 }
 

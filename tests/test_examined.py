@@ -55,14 +55,28 @@ def test_x(x): pass
 """
 
 
-@pytest.mark.parametrize(("stored", "code"), [(30, 0), (31, 1)])
-def test_a_whole_run_that_has_examined_too_little_fails(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, stored: int, code: int
+@pytest.mark.parametrize(
+    ("part", "chosen", "stored", "code"),
+    [
+        ("pytest", [], 30, 0),
+        ("pytest", [], 31, 1),
+        ("pytest test_it.py", ["test_it.py"], 30, 0),
+        ("pytest test_it.py", ["test_it.py"], 31, 1),
+        ("pytest", ["test_it.py"], 31, 0),
+        ("pytest", ["-k", "x"], 31, 0),
+    ],
+)
+def test_a_whole_part_of_the_gate_that_has_examined_too_little_fails(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, part: str, chosen: list[str], stored: int, code: int
 ):
-    """Thirty examples of hypothesis, counted without being asked: enough if thirty are stored, too few if 31 are."""
-    monkeypatch.setattr("tests.examined.STORED", pytester.makefile(".json", f'{{"examples of hypothesis": {stored}}}'))
+    """Thirty examples of hypothesis, counted without being asked: enough if thirty are stored, too few if 31 are.
+
+    Whoever runs something else, or only some of it, need not have examined as much.
+    """
+    said = f'{{"{part}": {{"examples of hypothesis": {stored}}}}}'
+    monkeypatch.setattr("tests.examined.STORED", pytester.makefile(".json", said))
     pytester.makeini("[pytest]\ntestpaths = .")
     pytester.makeconftest(PROBE)
-    pytester.makepyfile(TEST)
-    done = pytester.inline_run("-p", "no:cacheprovider", plugins=[])
+    pytester.makepyfile(test_it=TEST)
+    done = pytester.inline_run("-p", "no:cacheprovider", *chosen, plugins=[])
     assert done.ret == code

@@ -1,7 +1,6 @@
 """The gate, here and on GitHub: it is the README's own command, its workflow is valid, and skips are counted."""
 
 import re
-import subprocess
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -19,8 +18,13 @@ JOBS: dict[str, Any] = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))["job
 
 
 def readme_s_test_command() -> str:
-    """Return the command below "Run every test:"."""
-    found = re.search(r"^Run every test:\n\n```sh\n(.*)\n```$", README, re.MULTILINE)
+    """Return the command below "Run the tests"."""
+    return command_below("Run the tests, and every notebook as a test:")
+
+
+def command_below(line: str) -> str:
+    """Return the command of the README that follows a line."""
+    found = re.search(rf"^{re.escape(line)}\n\n```sh\n(.*)\n```$", README, re.MULTILINE)
     assert found
     return found[1]
 
@@ -35,22 +39,25 @@ def test_the_gate_runs_the_readme_s_own_test_command():
 
 
 def test_the_workflow_brings_nothing_that_the_readme_does_not_ask_for():
-    """The oldest and the newest Python on Ubuntu, and macOS; there, Python alone, and on Ubuntu two packages of apt."""
+    """The oldest and the newest Python on Ubuntu, and macOS; there, Python alone, and on Ubuntu strace from apt."""
     machines = [tuple(machine.values()) for machine in JOBS["readme"]["strategy"]["matrix"]["include"]]
     assert machines == [("ubuntu-latest", "3.11"), ("ubuntu-latest", "3.14"), ("macos-latest", "3.13")]
     used = [step.get("uses", step.get("run")).partition("@")[0] for step in JOBS["readme"]["steps"]]
     assert used[:2] == ["actions/checkout", "actions/setup-python"]
-    assert used[2].endswith("install -qq --no-install-recommends fonts-noto-cjk strace")
+    assert used[2].endswith("install -qq --no-install-recommends strace")
     assert len(used) == 4
 
 
-def test_while_there_are_no_extras_their_part_of_the_gate_says_so():
-    """With the first extra, `.ci/extras` has something to run."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    done = subprocess.run([ROOT / ".ci" / "extras"], capture_output=True, text=True, check=True)
-    assert "optional-dependencies" not in project
-    assert done.stdout == "There are no extras yet.\n"
-    assert JOBS["extras"]["name"] == "extras (none yet)"
+def test_the_second_part_of_the_gate_runs_what_the_first_does_not():
+    """The tests in a browser, as the README has it; no folder of tests is in neither part, or in both."""
+    command = command_below("of its own:")
+    assert (ROOT / ".ci" / "extras").read_text(encoding="utf-8").splitlines()[-1] == command
+    second = [argument for argument in command.split() if argument.startswith("tests")]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    first = project["tool"]["pytest"]["ini_options"]["testpaths"]
+    modules = (ROOT / "tests").glob("*/**/test_*.py")
+    folders = {f"tests/{module.relative_to(ROOT / 'tests').parts[0]}" for module in modules}
+    assert sorted([*first, *second]) == sorted([*folders, "notebooks", "tests/test_*.py"])
 
 
 def exit_code_of_check(workflow: Path) -> int:
@@ -96,17 +103,17 @@ TESTS = {CHAPTER, BROWSER, f"{STRACE}[a]", f"{STRACE}_twice", "tests/browsers.py
         ("1", "linux", set()),
         ("1", "darwin", set()),
         ("unless listed", "linux", {CHAPTER}),
-        ("unless listed", "darwin", {CHAPTER, BROWSER, f"{STRACE}[a]"}),
+        ("unless listed", "darwin", {CHAPTER, f"{STRACE}[a]"}),
     ],
 )
 def test_only_what_is_listed_may_skip(no_skips: str, platform: str, may: set[str]):
-    """Nothing in `.ci/run`; on GitHub the chapter's listings; there on macOS what needs Chromium or strace, too."""
+    """Nothing in `.ci/run`; on GitHub the chapter's listings; there on macOS what needs strace, too."""
     assert {test for test in TESTS if may_skip(test, no_skips, platform)} == may
 
 
 def test_the_list_is_counted_and_names_tests_that_exist():
-    """Three entries, each with its reason. Whoever adds one changes this number, too."""
-    assert len(ANYWHERE) + len(ON_MACOS) == 3
+    """Two entries, each with its reason. Whoever adds one changes this number, too."""
+    assert len(ANYWHERE) + len(ON_MACOS) == 2
     for entry, reason in (ANYWHERE | ON_MACOS).items():
         place, _, name = entry.partition("::")
         assert reason

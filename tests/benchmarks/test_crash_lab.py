@@ -4,11 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import nbformat
-
 from minagent.lab.crash_lab.crashlab import CrashLab
 from minagent.lab.views.crash_lab_widget import WholeLabView
-from tests.store_notebooks import NOTEBOOKS, run
 
 
 def test_a_button(benchmark: Callable[..., Any], tmp_path: Path):
@@ -32,9 +29,3 @@ def test_a_resume(benchmark: Any, tmp_path: Path):
 
     benchmark.pedantic(lab.resume, setup=crash, rounds=10)
     lab.close()
-
-
-def test_the_demo(benchmark: Any, tmp_path: Path):
-    """The whole live demo, without a browser, as a kernel's machine time: the goal is 60 s."""
-    notebook = nbformat.read(NOTEBOOKS / "live_demo.ipynb", as_version=4)
-    benchmark.pedantic(run, args=(notebook, tmp_path), rounds=1)

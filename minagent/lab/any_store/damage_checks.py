@@ -22,32 +22,29 @@ Change = Callable[[Lines], Lines]
 
 
 class _Seen(NamedTuple):
-    """A store as it is seen on a bad disk: what it returns is changed on the way."""
+    """What a store holds of a session, as it is seen on a bad disk: changed on the way."""
 
-    store: Store
-    change_records: Change
-    change_documents: Change
+    records: Records
+    documents: list[tuple[int, bytes]]
 
-    def read(self, session_id: str, since: int = 0) -> Records:
-        there = self.store.read(session_id)
-        lines = self.change_records(there.lines)
-        return Records(there.first, lines).since(since)
+    def changed(self, change: Change) -> "_Seen":
+        return self._replace(records=Records(self.records.first, change(self.records.lines)))
 
-    def checkpoints(self, session_id: str) -> list[tuple[int, bytes]]:
-        there = self.store.checkpoints(session_id)
-        documents = self.change_documents([document for _, document in there])
-        return list(zip([number for number, _ in there], documents, strict=True))
+    def read(self, _: str, since: int = 0) -> Records:
+        return self.records.since(since)
+
+    def checkpoints(self, _: str) -> list[tuple[int, bytes]]:
+        return self.documents
 
 
-def _resume(store: Store, session_id: str, records: Change = list, documents: Change = list) -> SessionLog:
-    seen = cast("Store", _Seen(store, records, documents))  # a resume calls these two methods alone
-    return SessionLog.resume(seen, session_id, writer="w2")
+def _resume(store: Store | _Seen, session_id: str) -> SessionLog:
+    return SessionLog.resume(cast("Store", store), session_id, writer="w2")  # it calls two methods alone
 
 
-def _is_told(what: str, resume: Callable[[], object]) -> bool:
+def _is_told(what: str, store: Store | _Seen, session_id: str) -> bool:
     """Return whether a resume raises LogDamaged, with these words in it."""
     try:
-        resume()
+        _resume(store, session_id)
     except LogDamaged as error:
         return what in str(error)
     return False
@@ -69,17 +66,18 @@ def damaged_records_are_told(store: Store, _: OpenStore) -> Iterator[Expectation
     The loss of the last one shows by a checkpoint alone: see below.
     """
     name = begun(store, "verified", steps=1).session_id
-    lines = store.read(name).lines
+    seen = _Seen(store.read(name), [])
+    lines = seen.records.lines
     for number, line in enumerate(lines):
         changes = [_put(number, flip(line, 8 * place)) for place in range(len(line))]
         if number + 1 < len(lines):
             changes += [_remove(number), _put(number, lines[number + 1], line)]
         for change in changes:
-            told = _is_told(f"record {number} of ", partial(_resume, store, name, change))
+            told = _is_told(f"record {number} of ", seen.changed(change), name)
             yield "LogDamaged names the record that was changed, lost or moved", told
         stored = f"{name}-{number}"
         store.append(stored, _put(number, flip(line, 0))(lines), 0)
-        told = _is_told(f"record {number} of ", partial(_resume, store, stored))
+        told = _is_told(f"record {number} of ", store, stored)
         yield "LogDamaged names the record that was damaged when it was appended", told
 
 
@@ -87,17 +85,16 @@ def damaged_checkpoints_are_told(store: Store, _: OpenStore) -> Iterator[Expecta
     """Each character of a checkpoint changed: the records make up for it, or LogDamaged names it."""
     log = begun(store, "verified-checkpoint", steps=1)
     log.checkpoint()
-    number, document = store.checkpoints(log.session_id)[0]
-    what, wanted = f"checkpoint {number}", log.state
+    seen, wanted = _Seen(store.read(log.session_id), store.checkpoints(log.session_id)), log.state
+    number, document = seen.documents[0]
+    what = f"checkpoint {number}"
     for place in range(len(document)):
-        change = _put(0, flip(document, 8 * place))
-        resumed = _resume(store, log.session_id, documents=change)
+        resumed = _resume(seen._replace(documents=[(number, flip(document, 8 * place))]), log.session_id)
         told = what in "".join(resumed.report.passed_over)
         yield "a damaged checkpoint is told, and the records make up for it", told and resumed.state == wanted
-    damaged = _put(0, flip(document, 0))
-    told = _is_told(what, partial(_resume, store, log.session_id, lambda _: [], damaged))
+    told = _is_told(what, _Seen(Records(0, []), [(number, flip(document, 0))]), log.session_id)
     yield "LogDamaged names a damaged checkpoint if there are no records", told
-    told = _is_told(f"a checkpoint of {number}", partial(_resume, store, log.session_id, _remove(number - 1)))
+    told = _is_told(f"a checkpoint of {number}", seen.changed(_remove(number - 1)), log.session_id)
     yield "LogDamaged, where the last record before a checkpoint is lost", told
 
 
