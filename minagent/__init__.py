@@ -1,7 +1,6 @@
 """A small agent that survives crashes: the names of chapter 7.3.
 
-Modules by distance from the reader: agent, checkpoint, document, runner, session, models, tools, messages,
-atomic, plain_json, errors. The second floor, `minagent.log`, and `minagent.lab`, which breaks things on
+Begin to read with agent, then checkpoint. The second floor, `minagent.log`, and `minagent.lab`, which breaks things on
 purpose, have doors of their own. Importing minagent starts nothing, and loads neither of them.
 """
 
@@ -20,14 +19,14 @@ from minagent.errors import (
     ScriptExhausted,
 )
 from minagent.messages import Message, ToolCall, pending_calls, problems
-from minagent.models import FakeModel, HistoryModel
+from minagent.models import FakeModel
 from minagent.runner import SaveWhen, Unsaved, run_with_checkpoints
 from minagent.session import Session, validate
 from minagent.tools import ToolRegistry
 
 __all__ = [
     "Agent", "Checkpoint", "CheckpointDamaged", "CheckpointError", "CheckpointMissing", "CheckpointTooNew",
-    "EffectUnknown", "FakeModel", "HistoryModel", "InvalidMessages", "InvalidValue", "Message", "MinagentError",
+    "EffectUnknown", "FakeModel", "InvalidMessages", "InvalidValue", "Message", "MinagentError",
     "Recorder", "SaveWhen", "ScriptExhausted", "Session", "Step", "ToolCall", "ToolRegistry", "Unsaved", "add_question",
     "init_session", "load_checkpoint", "pending_calls", "problems", "recover_checkpoint", "run_turn",
     "run_with_checkpoints", "save_checkpoint", "step_once", "validate",

@@ -82,11 +82,11 @@ def step_once(
     if not pending_calls(session.messages):
         answer = _ask(agent, session, model, log)
         if not answer.tool_calls:
-            add_to_trace(steps, answer)
+            steps.append(Step(len(steps), "final", answer.content or ""))
             return "done"
     for index, call in open_calls(session.messages):
         result = log.run(agent.registry, session, model.cursor, index, call)
-        _take_result(session.messages, steps, call, result)
+        add_result(session.messages, steps, call, result)
     log.record(session, model.cursor)
     return "paused"
 
@@ -97,7 +97,7 @@ def _ask(agent: Agent, session: Session, model: Model, log: Recorder) -> Message
     length = len(messages)
     try:
         reply = model.complete(list(messages), agent.registry.schemas())
-        messages.append(_taken_in(reply.message, length))
+        messages.append(_taken_in(reply.message, f"messages[{length}]"))
         log.answered(session, model.cursor, reply)
     except BaseException:
         # The model moves its cursor when it answers. Left as it is, the next step would ask for the script item *after*
@@ -108,35 +108,27 @@ def _ask(agent: Agent, session: Session, model: Model, log: Recorder) -> Message
     return messages[-1]
 
 
-def add_to_trace(steps: list[Step], message: Message, call: ToolCall | None = None) -> None:
-    """Add the entry for a plain answer, or for the result of a call; the result stands whole in its message."""
-    text = message.content or ""
-    if call is None:
-        steps.append(Step(len(steps), "final", text))
-    else:
-        shown = text[:LONGEST_DETAIL] + ("…" if text[LONGEST_DETAIL:] else "")
-        steps.append(Step(len(steps), "tool_call", f"{call.name} -> {shown}"))
-
-
-def _take_result(messages: list[Message], steps: list[Step], call: ToolCall, result: str) -> None:
-    messages.append(Message("tool", result, tool_call_id=call.id))
-    add_to_trace(steps, messages[-1], call)
-
-
-def _taken_in(answer: Message, index: int) -> Message:
+def _taken_in(answer: Message, path: str) -> Message:
     """Copy an answer. Refuse one that could not be saved, or sent back to a model, while no tool has run for it."""
-    answer = require(answer, Message, f"messages[{index}]").copy(f"messages[{index}]")
+    answer = require(answer, Message, path).copy(path)
     if answer.role != "assistant":
-        raise InvalidValue(f"messages[{index}].role", f"a model answers as assistant, not as {answer.role}")
+        raise InvalidValue(f"{path}.role", f"a model answers as assistant, not as {answer.role}")
     if not answer.content and not answer.tool_calls:
-        raise InvalidValue(f"messages[{index}]", "the model gave neither text nor tool calls: ask it again")
+        raise InvalidValue(path, "the model gave neither text nor tool calls: ask it again")
     return answer
+
+
+def add_result(messages: list[Message], steps: list[Step], call: ToolCall, result: str) -> None:
+    """Add the result of a call to the messages, and the beginning of it to the trace."""
+    messages.append(Message("tool", result, tool_call_id=call.id))
+    shown = result[:LONGEST_DETAIL] + ("…" if result[LONGEST_DETAIL:] else "")
+    steps.append(Step(len(steps), "tool_call", f"{call.name} -> {shown}"))
 
 
 def add_question(session: Session, steps: list[Step], question: str) -> None:
     """Add the user's next question. Calls that are still open are closed first: a result says so, and none runs."""
     for call in pending_calls(session.messages):
-        _take_result(session.messages, steps, call, INTERRUPTED)
+        add_result(session.messages, steps, call, INTERRUPTED)
     session.messages.append(Message("user", question))
 
 

@@ -13,24 +13,24 @@ crash, finds the generation before or the new one.
 A load changes no file. Where the newest checkpoint is damaged, it takes the one before, and says which, why, and how
 many steps are lost: the names tell, even where the bytes do not. An intact document that is newer than this version of
 minagent is refused; nothing older is taken in its place, and no save replaces it.
-
-This needs a file system with hard links, as those of Linux and macOS are. It knows one writer at a time.
+A path has one writer at a time. Hard links are needed, as the file systems of Linux and macOS have them.
 """
 
 import contextlib
 import os
 import re
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
 
 from minagent.agent import Step
 from minagent.atomic import rename_durably, replace_atomically
-from minagent.document import MAX_BYTES, Checkpoint, beginning, decode, encode
+from minagent.document import MAX_BYTES, VERSION, Checkpoint, decode, encode
 from minagent.errors import CheckpointDamaged, CheckpointMissing, CheckpointPassedOver, InvalidValue
 from minagent.messages import Message
 from minagent.models import FakeModel, Model
+from minagent.plain_json import compact
 from minagent.session import Session
 
 KEPT = 3  # how many generations stay, the newest among them
@@ -53,29 +53,30 @@ def save_checkpoint(path: str | PathLike[str], session: Session, model: Model, s
     path = os.path.realpath(os.path.expanduser(path))  # a link stays a link; what it leads to is replaced
     data = encode(Checkpoint(session, model.cursor, list(steps)))
     number = session.step_count
-    _remove(_beside(path, LEFT_BY_A_KILLED_SAVE))
+    for left in _beside(path, LEFT_BY_A_KILLED_SAVE):
+        os.unlink(left)
     there = numbered(path)
     older = {n: file for n, file in there.items() if _is_of(session, file) and n < number}
     _keep_newest(path, session, older)
-    replace_atomically(_name(path, number), data)
+    replace_atomically(f"{path}.step-{number}", data)
     # A higher number is from a line that was given up: the run fell back, and has gone on otherwise. It goes before
     # the new one can become the newest, lest a later fallback take it for the state before.
-    _remove(file for n, file in there.items() if n > number)
+    for given_up in [file for n, file in there.items() if n > number]:
+        os.unlink(given_up)
     link = os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.newest.tmp")
-    os.link(_name(path, number), link)  # a link cannot replace a name, but a rename can
+    os.link(f"{path}.step-{number}", link)  # a link cannot replace a name, but a rename can
     rename_durably(link, path)
     kept = [older[n] for n in sorted(older, reverse=True)[: KEPT - 1]]
     with contextlib.suppress(OSError):  # the save is done; what cannot be tidied up now is tidied up by the next one
-        _remove(file for n, file in there.items() if n < number and file not in kept)
+        for old in [file for n, file in there.items() if n < number and file not in kept]:
+            os.unlink(old)
 
 
 def _is_of(session: Session, file: str) -> bool:
-    """Return whether a file is a checkpoint of this session; raise InvalidValue if it is a good one of another."""
-    expected = beginning(session)
+    """Return whether a file is a checkpoint of this session, by its beginning if that tells; raise as `_good` does."""
+    begins = compact({"version": VERSION, "session": {"id": session.id, "created_at": session.created_at}})[:-2]
     with open(file, "rb") as opened:
-        if opened.read(len(expected)) == expected:
-            return True  # as a rule; no more of it is read
-    return _good(session, file) is not None
+        return opened.read(len(begins)) == begins or _good(session, file) is not None
 
 
 def _good(session: Session, file: str) -> Checkpoint | None:
@@ -92,15 +93,14 @@ def _good(session: Session, file: str) -> Checkpoint | None:
 
 def _keep_newest(path: str, session: Session, older: dict[int, str]) -> None:
     """Make sure that the newest keeps a name: it has no other if it came from elsewhere, or if the run fell back."""
-    if not os.path.exists(path) or _has_number(path, older):
+    if not os.path.exists(path) or _is_one_of(older, path):
         return
-    if (good := _good(session, path)) is None:
+    good = _good(session, path)
+    if good is None or (count := good.session.step_count) < session.step_count:
+        name = f"{path}.bad" if good is None else older.setdefault(count, f"{path}.step-{count}")
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(f"{path}.bad")
-        os.link(path, f"{path}.bad")
-    elif (count := good.session.step_count) < session.step_count and not os.path.exists(_name(path, count)):
-        os.link(path, _name(path, count))
-        older[count] = _name(path, count)
+            os.unlink(name)
+        os.link(path, name)
 
 
 def numbered(path: str | PathLike[str]) -> dict[int, str]:
@@ -117,17 +117,8 @@ def _beside(path: str | PathLike[str], pattern: str) -> list[str]:
     return [file for file in files if os.path.isfile(file)]
 
 
-def _name(path: str, number: int) -> str:
-    return f"{path}.step-{number}"
-
-
-def _has_number(path: str, there: dict[int, str]) -> bool:
-    return any(os.path.samefile(path, file) for file in there.values())
-
-
-def _remove(files: Iterable[str]) -> None:
-    for file in files:
-        os.unlink(file)
+def _is_one_of(numbered: dict[int, str], path: str) -> bool:
+    return any(os.path.samefile(path, file) for file in numbered.values())
 
 
 @dataclass(frozen=True)
@@ -183,18 +174,15 @@ def recover_checkpoint(path: str | PathLike[str]) -> tuple[Checkpoint, LoadRepor
         except (CheckpointDamaged, OSError) as error:
             passed_over.append(f"{os.path.basename(file)}: {error}")
             continue
-        loaded = checkpoint.session.step_count
-        lost = _steps_lost(path, older, loaded) if passed_over else 0
-        return checkpoint, LoadReport(os.path.basename(file), lost, tuple(passed_over))
+        # The newest that was saved has the highest number, unless the newest file has none.
+        told = not os.path.exists(path) or _is_one_of(older, path)
+        lost = max(0, max(older, default=0) - checkpoint.session.step_count) if told else None
+        return checkpoint, LoadReport(os.path.basename(file), lost if passed_over else 0, tuple(passed_over))
     raise CheckpointDamaged(f"no checkpoint at {path} can be loaded: {'; '.join(passed_over)}")
 
 
-def _steps_lost(path: str, older: dict[int, str], loaded: int) -> int | None:
-    # The newest that was saved has the highest number, unless the newest file has none.
-    return max(max(older, default=0) - loaded, 0) if not os.path.exists(path) or _has_number(path, older) else None
-
-
 def _read(file: str) -> Checkpoint:
+    if (size := os.path.getsize(file)) > MAX_BYTES:
+        raise CheckpointDamaged(f"larger than {MAX_BYTES} bytes")
     with open(file, "rb") as opened:
-        size = os.fstat(opened.fileno()).st_size  # for more, Python would ask for all the memory at once
-        return decode(opened.read(min(size, MAX_BYTES) + 1))
+        return decode(opened.read(size))

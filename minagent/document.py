@@ -15,6 +15,7 @@ The digest is checked first, so that a damaged version number is not mistaken fo
 not attacks: whoever can write the file can write a digest.
 """
 
+import hashlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +29,7 @@ VERSION = 1
 BLOCKS = {"session": (dict,), "model_cursor": (int, type(None)), "steps": (list,)}
 STEP = {"index": (int,), "kind": (str,), "detail": (str,)}
 MAX_BYTES = 256 * 2**20  # no larger document is read, or written
+SIGNATURE_BYTES = 78
 
 
 @dataclass(frozen=True)
@@ -48,8 +50,9 @@ def encode(checkpoint: Checkpoint) -> bytes:
         "version": VERSION,
         "session": checkpoint.session.snapshot(),
         "model_cursor": check_cursor(checkpoint.model_cursor),
-        "steps": [_checked(vars(require(s, Step, place)), place) for s, place in items(checkpoint.steps, "steps")],
+        "steps": [require_fields(vars(require(s, Step, at)), STEP, at) for s, at in items(checkpoint.steps, "steps")],
     }
+    plain([step.index for step in checkpoint.steps], "steps")  # none is endless
     check_sequence(checkpoint.session.messages)
     unsigned = _lines(compact(document))[:-1]
     data = unsigned + signature(unsigned)
@@ -71,18 +74,7 @@ def _lines(text: bytes) -> bytes:
 
 def signature(before: bytes) -> bytes:
     """Return the end of a document: the digest of all that comes before it."""
-    import hashlib  # noqa: PLC0415 - it loads OpenSSL: a program that saves nothing need not wait for that
-
     return f',"sha256":"{hashlib.sha256(before).hexdigest()}"}}\n'.encode()
-
-
-SIGNATURE_BYTES = 78
-
-
-def beginning(session: Session) -> bytes:
-    """Return how every document of this session begins."""
-    named = {"id": session.id, "created_at": session.created_at}
-    return compact({"version": VERSION, "session": named})[: -len("}}")]
 
 
 def decode(data: bytes) -> Checkpoint:
@@ -94,7 +86,7 @@ def decode(data: bytes) -> Checkpoint:
         blocks = require_fields(_verified(data), BLOCKS, "checkpoint")
         session = Session.restore(blocks["session"])
         check_sequence(session.messages)
-        steps = [Step(**_checked(step, place)) for step, place in items(blocks["steps"], "steps")]
+        steps = [Step(**require_fields(step, STEP, place)) for step, place in items(blocks["steps"], "steps")]
         return Checkpoint(session, check_cursor(blocks["model_cursor"]), steps)
     except (InvalidValue, InvalidMessages) as error:
         raise CheckpointDamaged(f"not a checkpoint: {error}") from error
@@ -102,8 +94,6 @@ def decode(data: bytes) -> Checkpoint:
 
 def _verified(data: bytes) -> dict[str, Any]:
     """Return the three blocks, once the digest is found right and the version known."""
-    if len(data) > MAX_BYTES:
-        raise CheckpointDamaged(f"larger than {MAX_BYTES} bytes")
     try:
         document: dict[str, Any] = require(parse(data), dict, "document")
     except (ValueError, RecursionError) as error:
@@ -115,8 +105,7 @@ def _verified(data: bytes) -> dict[str, Any]:
         said, digest = str(document.get("sha256", "nothing"))[:64], right[11:75].decode()
         raise CheckpointDamaged(f"the digest does not fit: the file says {said!r}, its content gives {digest!r}")
     if (version := require(document.get("version"), int, "version")) > VERSION:
-        known = f"this minagent knows versions up to {VERSION}: update minagent to load it"
-        raise CheckpointTooNew(f"this checkpoint has format version {version}, and {known}")
+        raise CheckpointTooNew(f"format version {version}, and this minagent knows up to {VERSION}: update minagent")
     if version < 1:
         raise CheckpointDamaged(f"there is no format version {version} with a digest")
     return {name: value for name, value in document.items() if name not in ("version", "sha256")}
@@ -128,9 +117,3 @@ def check_cursor(cursor: Any) -> int | None:
     if value is not None and not 0 <= value <= LARGEST_INT:
         raise InvalidValue("model_cursor", "counts from the script's start: neither negative nor endless")
     return value
-
-
-def _checked(step: Any, path: str) -> dict[str, Any]:
-    fields = require_fields(step, STEP, path)
-    plain(fields["index"], f"{path}.index")  # not endless
-    return fields

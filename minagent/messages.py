@@ -16,8 +16,7 @@ from minagent.errors import InvalidMessages, InvalidValue
 from minagent.plain_json import items, plain, require, require_fields
 
 ROLES = ("system", "user", "assistant", "tool")
-TEXT = (str, type(None))
-MESSAGE = {"role": (str,), "content": TEXT, "tool_calls": (list,), "tool_call_id": TEXT}
+MESSAGE = {"role": (str,), "content": (str, type(None)), "tool_calls": (list,), "tool_call_id": (str, type(None))}
 OPTIONAL = frozenset({"tool_calls", "tool_call_id"})
 CALL = {"id": (str,), "name": (str,), "arguments": (dict,)}
 
@@ -42,7 +41,9 @@ class Message:
 
     def __post_init__(self) -> None:
         if self.role not in ROLES:
-            raise InvalidValue("role", f"expected one of {', '.join(ROLES)}, found {self.role!r}")
+            raise InvalidValue("message.role", f"expected one of {', '.join(ROLES)}, found {self.role!r}")
+        if self.content is None and self.role != "assistant":
+            raise InvalidValue("message.content", "only an assistant may say nothing")
         if type(self.tool_calls) is not tuple:
             object.__setattr__(self, "tool_calls", tuple(self.tool_calls))
 
@@ -58,24 +59,15 @@ class Message:
             form["tool_calls"] = [vars(_call(vars(require(call, ToolCall, place)), place)) for call, place in placed]
         if self.tool_call_id is not None:
             form["tool_call_id"] = self.tool_call_id
-        return _checked(form, path)
+        return require_fields(form, MESSAGE, path, OPTIONAL)
 
     @classmethod
     def from_json(cls, value: Any, path: str = "message") -> "Message":
         """Build a Message from its JSON form; raise InvalidValue with the path of what does not fit."""
-        form = _checked(value, path)
+        form = require_fields(value, MESSAGE, path, OPTIONAL)
         placed = items(form["tool_calls"], f"{path}.tool_calls") if "tool_calls" in form else ()
         calls = tuple([_call(call, place) for call, place in placed])
         return cls(form["role"], form["content"], calls, form.get("tool_call_id"))
-
-
-def _checked(value: Any, path: str) -> dict[str, Any]:
-    form = require_fields(value, MESSAGE, path, OPTIONAL)
-    if form["role"] not in ROLES:
-        raise InvalidValue(f"{path}.role", f"expected one of {', '.join(ROLES)}, found {form['role']!r}")
-    if form["content"] is None and form["role"] != "assistant":
-        raise InvalidValue(f"{path}.content", "only an assistant may say nothing")
-    return form
 
 
 def _call(value: Any, path: str) -> ToolCall:
@@ -93,16 +85,12 @@ class Problem:
     tool_call_id: str | None = None
 
     def __str__(self) -> str:
-        name = "" if self.tool_call_id is None else f" {self.tool_call_id!r}"
-        return f"messages[{self.index}]: {self.kind}{name}"
+        return f"messages[{self.index}]: {self.kind}" + ("" if self.tool_call_id is None else f" {self.tool_call_id!r}")
 
 
 def newest_exchange(messages: Sequence[Message]) -> Sequence[Message]:
     """Return the newest message that is not a tool result, and the results after it."""
-    start = len(messages) - 1
-    while start > 0 and messages[start].role == "tool":
-        start -= 1
-    return messages[start:]
+    return messages[next((i for i in reversed(range(len(messages))) if messages[i].role != "tool"), 0) :]
 
 
 def open_calls(messages: Sequence[Message]) -> list[tuple[int, ToolCall]]:

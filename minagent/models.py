@@ -5,7 +5,7 @@ its answers from a script, so it must remember how far it got. That position is 
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -52,24 +52,8 @@ class FakeModel:
             had = f"the script of this FakeModel has {len(self.script)} items and the cursor stands at {position}"
             raise ScriptExhausted(f"{had}: is it the script of this session? was step_once called again after 'done'?")
         self.cursor = position + 1
-        return _reply(self.script[position], messages, schemas)
-
-
-class HistoryModel:
-    """A model as real ones are: `decide` makes its answer of the messages alone, so it needs no cursor (7.3.2)."""
-
-    def __init__(self, decide: Callable[[Sequence[Message]], Message]) -> None:
-        self.decide = decide
-        self.cursor: int | None = None
-
-    def complete(self, messages: Sequence[Message], schemas: Sequence[dict[str, Any]]) -> Reply:
-        """Return what `decide` makes of the messages."""
-        return _reply(self.decide(messages), messages, schemas)
-
-
-def _reply(answer: Message, messages: Sequence[Message], schemas: Sequence[dict[str, Any]]) -> Reply:
-    described = math.ceil(len(repr(schemas)) / 4)
-    return Reply(answer, Usage(described + sum(map(_tokens, messages)), _tokens(answer)))
+        answer, described = self.script[position], math.ceil(len(repr(schemas)) / 4)
+        return Reply(answer, Usage(described + sum(map(_tokens, messages)), _tokens(answer)))
 
 
 def _tokens(message: Message) -> int:

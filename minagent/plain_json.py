@@ -5,8 +5,7 @@ objects (with str keys) of these, nested at most 100 deep. JSON would refuse eve
 it: a tuple comes back as a list, the key 1 as "1", and NaN as text that is not JSON.
 
 `plain` is the one walk over a value. It copies and checks at once, where a value comes in: in a model's answer, or from
-a file. The bytes are UTF-8, `compact` with keys in their order, or `canonical` with sorted keys: equal values then have
-equal bytes.
+a file. The bytes are UTF-8, with the keys of an object in their order.
 """
 
 import json
@@ -19,31 +18,19 @@ from minagent.errors import InvalidValue
 MAX_DEPTH = 100
 LARGEST_INT = 10**4300 - 1  # Python refuses to convert longer integers (a guard against denial of service)
 UNFIT = {int: "an integer of more than 4300 digits", float: "NaN and infinity have no place in JSON"}
-
 _COMPACT = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-_CANONICAL = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=True)
 
 
 def compact(value: Any) -> bytes:
     """Return `value` as JSON text; raise TypeError or ValueError if JSON cannot express it."""
-    return utf8(_COMPACT.encode(value))
-
-
-def canonical(value: Any) -> bytes:
-    """Return `value` as JSON text with sorted keys; raise as `compact` does."""
-    return utf8(_CANONICAL.encode(value))
+    # A lone surrogate is what is left of a tool's output that was not UTF-8. Strict UTF-8 has no place for it, but the
+    # tool has run: its result is kept exactly as it is rather than refused.
+    return _COMPACT.encode(value).encode("utf-8", "surrogatepass")
 
 
 def parse(data: bytes) -> Any:
     """Return the value that `data` expresses; raise ValueError or RecursionError if it is not JSON text."""
     return json.loads(data.decode("utf-8", "surrogatepass"))
-
-
-def utf8(text: str) -> bytes:
-    """Return a text as bytes, whatever is in it."""
-    # A lone surrogate is what is left of a tool's output that was not UTF-8. Strict UTF-8 has no place for it, but the
-    # tool has run: its result is kept exactly as it is rather than refused.
-    return text.encode("utf-8", "surrogatepass")
 
 
 def plain(value: Any, path: str) -> Any:

@@ -4,7 +4,6 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from os import PathLike
 from typing import Protocol
 
@@ -48,15 +47,12 @@ class SaveWhen:
     before_side_effects: bool = False
 
     def __post_init__(self) -> None:
-        for name, count in {"steps": self.steps, "tokens": self.tokens}.items():
-            if count != math.inf and (type(count) is not int or count < 1):
-                raise InvalidValue(name, f"must be a whole number of at least 1, not {count!r}")
-        if type(self.seconds) not in (int, float) or not self.seconds > 0:
-            raise InvalidValue("seconds", f"must be a number above 0, not {self.seconds!r}")
+        for name, count in list(vars(self).items())[:3]:
+            if type(count) not in (int, float) or not count > 0:
+                raise InvalidValue(name, f"must be a number above 0, not {count!r}")
 
     def __str__(self) -> str:
-        given = {"steps": self.steps, "seconds": self.seconds, "tokens": self.tokens}
-        said = [f"every {count:g} {name}" for name, count in given.items() if count != math.inf]
+        said = [f"every {count:g} {name}" for name, count in list(vars(self).items())[:3] if count != math.inf]
         said += ["before side effects"] if self.before_side_effects else []
         return " or ".join(said).replace("every 1 steps", "every step") or "at the end"
 
@@ -72,11 +68,11 @@ def run_with_checkpoints(
 ) -> None:  # fmt: skip
     """Step until the session is answered. Save to `path` first of all, whenever `every` says so, and at the end.
 
-    A plain number N is short for SaveWhen(steps=N); InvalidValue, if it is not one. A session that is answered already
-    takes no step. `clock` returns seconds; from when they count does not matter.
+    A plain number N above 0 is short for SaveWhen(steps=N); else InvalidValue. A session that is answered already takes
+    no step. `clock` returns seconds; from when they count does not matter.
     """
     policy = SaveWhen(steps=every) if not hasattr(every, "due") else every
-    saver = _Saver(partial(save_checkpoint, path, session, model, steps), agent.registry, policy, clock)
+    saver = _Saver(lambda: save_checkpoint(path, session, model, steps), agent.registry, policy, clock)
     saver.save()  # whoever dies in the first step has something to come back to
     while not session.answered:
         status = step_once(agent, session, model, steps, saver)
@@ -95,7 +91,6 @@ class _Saver(Recorder):
     clock: Callable[[], float]
 
     def answered(self, session: Session, model_cursor: int | None, reply: Reply) -> None:  # noqa: ARG002
-        """Save the answer, if that is due before its tools run."""
         if reply.message.tool_calls:
             self.unsaved.tokens += reply.usage.input_tokens + reply.usage.output_tokens
             self.unsaved.about_to_run = self.registry.effects(reply.message.tool_calls)
@@ -104,12 +99,10 @@ class _Saver(Recorder):
             self.unsaved.about_to_run = ()
 
     def is_due(self) -> bool:
-        """Ask the policy."""
         self.unsaved.seconds = max(0.0, self.clock() - self.saved_at)  # a clock may be set back
         return self.policy.due(self.unsaved)
 
     def save(self) -> None:
-        """Save, and begin to count again."""
         begun = self.clock()
         self.write()
         self.saved_at = self.clock()

@@ -46,15 +46,11 @@ class Tool:
         hidden = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
         named = [p for p in self.signature.parameters.values() if p.name != KEY and p.kind not in hidden]
         kinds = {p.name: JSON_TYPES.get(get_origin(p.annotation) or p.annotation) for p in named}
-        return {
-            "name": self.function.__name__,
-            "description": inspect.getdoc(self.function) or "",
-            "parameters": {
-                "type": "object",
-                "properties": {name: {"type": kind} if kind else {} for name, kind in kinds.items()},
-                "required": [p.name for p in named if p.default is p.empty],
-            },
-        }
+        properties = {name: {"type": kind} if kind else {} for name, kind in kinds.items()}
+        required = [p.name for p in named if p.default is p.empty]
+        parameters = {"type": "object", "properties": properties, "required": required}
+        description = inspect.getdoc(self.function) or ""
+        return {"name": self.function.__name__, "description": description, "parameters": parameters}
 
     def run(self, arguments: dict[str, Any], key: str | None) -> str:
         """Run the function on a copy of `arguments`; raise TypeError if they do not fit its signature."""

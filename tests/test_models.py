@@ -2,8 +2,8 @@
 
 import pytest
 
-from minagent import FakeModel, HistoryModel, Message, ScriptExhausted
-from minagent.lab.world.example import SCRIPT
+from minagent import FakeModel, Message, ScriptExhausted
+from minagent.lab.world.example import SCRIPT, HistoryModel
 
 
 def test_answers_come_in_the_order_of_the_script():

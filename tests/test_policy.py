@@ -65,17 +65,10 @@ def test_policies_are_values():
     assert repr(SaveWhen(steps=2)) == "SaveWhen(steps=2, seconds=inf, tokens=inf, before_side_effects=False)"
 
 
-@pytest.mark.parametrize("wrong", [0, -1, 2.5, True, "2", None, -math.inf, math.nan], ids=repr)
-@pytest.mark.parametrize("count", ["steps", "tokens"])
-def test_a_count_below_one_is_refused(count: str, wrong: float):
-    """Nothing that would never save, or divide by zero later."""
-    given: dict[str, Any] = {count: wrong}
-    with pytest.raises(InvalidValue, match=f"{count}: must be a whole number of at least 1, not"):
-        SaveWhen(**given)
-
-
-@pytest.mark.parametrize("wrong", [0, -1, math.nan, "30", None, True])
-def test_a_time_that_cannot_pass_is_refused(wrong: float):
+@pytest.mark.parametrize("wrong", [0, -1, True, "2", None, -math.inf, math.nan], ids=repr)
+@pytest.mark.parametrize("name", ["steps", "seconds", "tokens"])
+def test_a_limit_that_cannot_be_reached_is_refused(name: str, wrong: float):
     """For never there is nothing to say: it is what a policy begins with."""
-    with pytest.raises(InvalidValue, match="seconds: must be a number above 0, not"):
-        SaveWhen(seconds=wrong)
+    given: dict[str, Any] = {name: wrong}
+    with pytest.raises(InvalidValue, match=f"{name}: must be a number above 0, not"):
+        SaveWhen(**given)

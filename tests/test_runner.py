@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from minagent import (
     Agent,
     FakeModel,
-    HistoryModel,
     InvalidValue,
     Message,
     SaveWhen,
@@ -34,7 +33,7 @@ from minagent import (
     validate,
 )
 from minagent.lab.frequency.theory import YoungDaly
-from minagent.lab.world.example import EXAMPLES, SCRIPT, Example
+from minagent.lab.world.example import EXAMPLES, SCRIPT, Example, HistoryModel
 from minagent.runner import Policy
 
 ERRAND = EXAMPLES["errand"]
@@ -119,12 +118,12 @@ def test_the_answer_is_on_the_disk_when_the_tool_runs(tmp_path: Path):
     assert found == [(ERRAND.script[1].tool_calls, 2, 1, False)]
 
 
-@pytest.mark.parametrize("every", [0, -1, 2.5, None])
-def test_an_interval_below_one_is_refused_before_anything_runs(
+@pytest.mark.parametrize("every", [0, -1, "2", None])
+def test_an_interval_that_is_not_one_is_refused_before_anything_runs(
     agent: Agent, session: Session, model: FakeModel, steps: list[Step], tmp_path: Path, every: Any
 ):
     """every=0 would never save, or divide by zero: say so at once."""
-    with pytest.raises(InvalidValue, match="a whole number of at least 1"):
+    with pytest.raises(InvalidValue, match="must be a number above 0"):
         run_with_checkpoints(agent, session, model, steps, tmp_path / "session.json", every=every)
     assert (model.cursor, steps, list(tmp_path.iterdir())) == (0, [], [])
 

@@ -14,7 +14,7 @@ from minagent.errors import InvalidValue
 from minagent.log.doubt import DidNotHappen, Happened, Unknown, Verdict
 from minagent.log.records import Kind, State
 from minagent.messages import Message, check_sequence, newest_exchange
-from minagent.plain_json import canonical, plain, require
+from minagent.plain_json import compact, plain, require
 from minagent.session import Session
 
 Draft = tuple[Kind, dict[str, Any]]
@@ -46,7 +46,7 @@ def drafts_of_what_is_new(known: Session, session: Session, model_cursor: int | 
         body["model_cursor"] = check_cursor(model_cursor)
     if has_metadata:
         metadata = plain(session.metadata, "metadata")
-        if canonical(metadata) != canonical(known.metadata):
+        if compact(metadata) != compact(known.metadata):
             drafts.append(("metadata", {"metadata": metadata}))
     return drafts
 

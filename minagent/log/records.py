@@ -35,7 +35,7 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from minagent.agent import Step, add_to_trace
+from minagent.agent import Step, add_result
 from minagent.errors import InvalidValue
 from minagent.log.errors import LogDamaged, LogTooNew
 from minagent.messages import Message, newest_exchange, open_calls
@@ -239,11 +239,11 @@ def check_lease_seconds(seconds: Any) -> float:
 def _apply_message(state: State, message: Message) -> None:
     if message.role == "assistant":
         state.in_doubt.clear()
-        if not message.tool_calls:
-            add_to_trace(state.steps, message)
+        state.steps += [] if message.tool_calls else [Step(len(state.steps), "final", message.content or "")]
     if message.role == "tool":
-        first_of_id = {call.id: (index, call) for index, call in reversed(open_calls(state.session.messages))}
-        index, call = first_of_id[message.tool_call_id or ""]
+        calls = reversed(open_calls(state.session.messages))  # so that the first of an id stays
+        index, call = {call.id: (index, call) for index, call in calls}[message.tool_call_id or ""]
         state.in_doubt.pop(index, None)
-        add_to_trace(state.steps, message, call)
-    state.session.messages.append(message)
+        add_result(state.session.messages, state.steps, call, message.content or "")
+    else:
+        state.session.messages.append(message)

@@ -22,7 +22,7 @@ from minagent.log.session_log import SessionLog
 from minagent.log.stores.base import Store
 from minagent.log.stores.file import FileStore
 from minagent.models import Reply, Usage
-from minagent.plain_json import canonical
+from minagent.plain_json import compact
 
 HISTORIES = (10, 100, 1_000, 10_000)
 SAMPLES = 60
@@ -35,7 +35,7 @@ def step(number: int) -> list[Message]:
     return [Message("assistant", "", (call,)), Message("tool", TEXT, tool_call_id=call.id)]
 
 
-PAYLOAD = b"".join(canonical(message.to_json()) for message in step(0))
+PAYLOAD = b"".join(compact(message.to_json()) for message in step(0))
 
 
 def log_of(store: Store, steps: int) -> tuple[SessionLog, Session]:

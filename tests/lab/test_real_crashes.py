@@ -1,29 +1,20 @@
 """The same crashes on real processes: SIGKILL, real files with real fsyncs, a payment service with a database."""
 
 import random
-from collections.abc import Iterator
 
 import pytest
 
 from minagent.lab.matrix.crash_matrix import Harm, Runs, single_crashes
-from minagent.lab.matrix.real_crashes import RealCrashes
+from minagent.lab.matrix.real_crashes import real_single_crashes, run_for_real
 from minagent.lab.matrix.variants import STANDARD
-from tests.conftest import in_process_table
 from tests.examined import Examined
 from tests.lab.test_matrix import ALL, OTHER_ANSWER
 
 
-@pytest.fixture(scope="module")
-def real() -> Iterator[RealCrashes]:
-    """A helper and a payment service."""
-    with RealCrashes() as real:
-        yield real
-
-
 @pytest.mark.parametrize("name", ALL)
-def test_every_crash_point_does_what_the_matrix_says(real: RealCrashes, name: str, examined: Examined):
+def test_every_crash_point_does_what_the_matrix_says(name: str, examined: Examined):
     """Point by point, as the payment service's own ledger and the disk have it."""
-    found = real.single_crashes(ALL[name], STANDARD)
+    found = real_single_crashes(ALL[name], STANDARD)
     examined("crash points on real processes", len(found))
     assert found == [case.outcome for case in single_crashes(ALL[name])]
 
@@ -40,23 +31,14 @@ def imagined(runs: Runs, crashes: list[int]) -> tuple[int, Harm]:
 
 
 @pytest.mark.parametrize("name", ["log, keys", "log in SQLite, keys", "one transaction", "log, retry"])
-def test_crashes_in_a_row_do_what_the_matrix_says(real: RealCrashes, name: str, examined: Examined):
+def test_crashes_in_a_row_do_what_the_matrix_says(name: str, examined: Examined):
     """Some pairs and triples, drawn with a seed; with keys or one transaction nobody is charged twice."""
     rng = random.Random(736)  # noqa: S311 - no secret
     for shape in (STANDARD, OTHER_ANSWER):
         runs = Runs(ALL[name], shape)
         for _ in range(15):
             crashes = [rng.randint(1, 50) for _ in range(rng.choice([2, 3]))]
-            lives, outcome = real.run(ALL[name], shape, crashes)
+            lives, _, outcome = run_for_real(ALL[name], shape, crashes)
             examined("rows of crashes on real processes", 1)
             assert (lives, outcome) == imagined(runs, crashes), crashes
             assert name == "log, retry" or (outcome.repeated, outcome.missing, outcome.unrecorded) == (0, 0, 0)
-
-
-def test_nothing_stays_behind():
-    """The service ends with the `with` statement, and its folder goes."""
-    with RealCrashes() as real:
-        pid, folder = real.service.process.pid, real.service.path.parent
-        assert in_process_table(pid)
-    assert not in_process_table(pid)
-    assert not folder.exists()

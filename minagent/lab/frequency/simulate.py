@@ -126,7 +126,7 @@ def save_places(policy: Policy, work: Workload, save_seconds: float) -> npt.NDAr
     """Return after which phases the policy saves; after the last one in any case. A crash changes nothing in that."""
     if isinstance(policy, SaveWhen) and policy == SaveWhen(steps=policy.steps):  # by steps alone: no need to ask it
         steps = np.arange(1, len(work.phases) + 1) / 2
-        return np.array((steps % policy.steps == 0) | (steps == len(work.seconds)), dtype=np.bool_)
+        return np.array((steps % np.ceil(policy.steps) == 0) | (steps == len(work.seconds)), dtype=np.bool_)
     unsaved = Unsaved(save_seconds=save_seconds)
     saved: list[bool] = []
     effects = work.effects.tolist()

@@ -3,5 +3,4 @@
 crash_matrix       the table: what each crash does
 variants           the ways of recording, and a process that works in each of them
 real_crashes       the same on real processes: all of them, or one that is picked
-payment_service    a payment service as a process of its own, over HTTP
 """

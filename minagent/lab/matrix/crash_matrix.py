@@ -26,7 +26,7 @@ from minagent.lab.matrix.variants import BILL, CHECKPOINT, DATABASE, STANDARD, L
 from minagent.lab.processes.crash_points import CrashPoints
 from minagent.lab.world.example import SESSION
 from minagent.lab.world.ledger import Ledger
-from minagent.lab.world.payments import Payments
+from minagent.lab.world.payments import Payments, open_payments
 from minagent.log import SessionLog, SqliteStore
 
 
@@ -60,7 +60,7 @@ def outcome(folder: Path, variant: Variant, shape: Shape, payments: Payments) ->
             payments = Payments(store.connection)
     orders = [call.arguments["order"] for message in session.messages for call in message.tool_calls]
     results = [message.content for message in session.messages if message.role == "tool"]
-    charged = Counter(charge["order"] for charge in payments.charges())
+    charged = Counter(payments.charges())
     unknown = results.count(INTERRUPTED)
     found = Harm(
         lost=payments.requests() - (len(results) - unknown),
@@ -89,7 +89,7 @@ class Runs:
         self._lives: dict[Remains, Lived] = {}
         self._outcomes: dict[Remains, Harm] = {}
         with _laid_out(Remains()) as (folder, payments):
-            Life(folder, variant, shape, payments.answer, CrashPoints(lambda _: None, imagined=True)).begin()
+            Life(folder, variant, shape, payments, CrashPoints(lambda _: None, imagined=True)).begin()
             self.beginning = _remains(folder, payments)
 
     def live(self, start: "Remains") -> "Lived":
@@ -116,7 +116,7 @@ class Runs:
         self.lived += 1
         with _laid_out(start) as (folder, payments):
             points = CrashPoints(lambda _: look(folder, payments), imagined=True)
-            Life(folder, self.variant, self.shape, payments.answer, points).live()
+            Life(folder, self.variant, self.shape, payments, points).live()
             return points.names, outcome(folder, self.variant, self.shape, payments)
 
 
@@ -141,12 +141,12 @@ class Lived(NamedTuple):
 @contextlib.contextmanager
 def _laid_out(remains: Remains) -> Iterator[tuple[Path, Payments]]:
     """Lay out a disk and a payment service as a dead process left them."""
-    with tempfile.TemporaryDirectory(prefix="minagent-") as name, closing(sqlite3.connect(":memory:")) as database:
+    payments = open_payments(":memory:")
+    with tempfile.TemporaryDirectory(prefix="minagent-") as name, closing(payments.database) as database:
         for (first, *others), data in remains.files.items():
             Path(name, first).write_bytes(data)
             for other in others:
                 Path(name, other).hardlink_to(Path(name, first))
-        payments = Payments(database)
         for table, *row in remains.payments:
             database.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608
         yield Path(name), payments

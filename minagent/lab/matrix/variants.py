@@ -5,6 +5,7 @@ each way calls `step_once`, with `save_checkpoint` or with a log.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -16,7 +17,7 @@ from minagent.lab.processes.crash_points import CrashPoints, WatchedDatabase
 from minagent.lab.processes.phases import SavePlan
 from minagent.lab.world.example import BEGAN, SESSION
 from minagent.lab.world.ledger import Ledger
-from minagent.lab.world.payments import PaymentClient, Payments, Send
+from minagent.lab.world.payments import Payments
 from minagent.log import DidNotHappen, FileStore, InDoubt, SessionLog, SqliteStore, Unknown
 from minagent.log.doubt import Verdict
 from minagent.models import Reply, Usage
@@ -113,12 +114,12 @@ class _SaveEachTool(Recorder):
 class Life:
     """One process: it goes on from what the disk holds, and finishes if it does not die before."""
 
-    def __init__(self, folder: Path, variant: Variant, shape: Shape, send: Send, points: CrashPoints) -> None:
-        self.folder, self.variant, self.points = folder, variant, points
-        self.client = PaymentClient(send)
+    def __init__(self, folder: Path, variant: Variant, shape: Shape, payments: Payments, points: CrashPoints) -> None:
+        self.folder, self.variant, self.payments, self.points = folder, variant, payments, points
+        self.transaction: Callable[[], AbstractContextManager[object]] = nullcontext  # what a charge is a part of
         self.model = _Model(shape, Ledger(folder / BILL), points)
         registry = ToolRegistry()
-        reconcile = self.client.what_happened if variant.can_be_asked else None
+        reconcile = payments.what_happened if variant.can_be_asked else None
         registry.register(effect=variant.effect, reconcile=reconcile)(self.charge)
         self.agent = Agent(registry, "You place orders.")
 
@@ -126,7 +127,8 @@ class Life:
         """Charge the customer of an order."""
         self.points.about_to("tool")
         key = idempotency_key if self.variant.effect == "idempotent" else None
-        receipt = self.client.charge(order, amount, key=key, reference=idempotency_key)
+        with self.transaction():
+            receipt = self.payments.charge(order, amount, key=key, reference=idempotency_key)
         self.points.about_to("result")
         return receipt
 
@@ -148,8 +150,8 @@ class Life:
             return
         try:
             if isinstance(store, SqliteStore):
-                if self.variant.recording == "database":
-                    self._share(store)
+                if self.variant.recording == "database":  # charges are rows in it, too, and part of its transactions
+                    self.payments, self.transaction = Payments(store.connection), store.effect
                 if self.points.imagined:
                     store.connection.execute("PRAGMA synchronous = OFF")
                 store.connection = WatchedDatabase(store.connection, self.points)  # type: ignore[assignment]
@@ -157,16 +159,6 @@ class Life:
                 self._write_log(SessionLog.resume(store, SESSION, writer="w"))
         finally:
             store.close()  # what was not committed is gone, as with the process
-
-    def _share(self, store: SqliteStore) -> None:
-        """Let the charges be rows in the log's own database, and part of its transactions."""
-        payments = Payments(store.connection)
-
-        def send(request: Any) -> Any:
-            with store.effect():
-                return payments.answer(request)
-
-        self.client.send = send
 
     def _save_checkpoints(self) -> None:
         path = self.folder / CHECKPOINT

@@ -24,7 +24,7 @@ import weakref
 from collections.abc import Callable
 from typing import IO, Any
 
-from minagent.plain_json import canonical
+from minagent.plain_json import compact
 
 
 def start(run: Callable[..., object], *arguments: Any, complaints: IO[bytes] | None = None) -> "Child":
@@ -171,7 +171,7 @@ def _launcher(_: int) -> _Launcher:
 
 def say(value: Any) -> None:
     """Tell the parent a value, as a line of JSON."""
-    sys.stdout.buffer.write(canonical(value) + b"\n")
+    sys.stdout.buffer.write(compact(value) + b"\n")
     sys.stdout.buffer.flush()
 
 

@@ -24,10 +24,10 @@ from os.path import exists
 from pathlib import Path
 from typing import Literal
 
-from minagent import Agent, HistoryModel, Message, Session, ToolCall, ToolRegistry, recover_checkpoint, save_checkpoint
+from minagent import Agent, Message, Session, ToolCall, ToolRegistry, recover_checkpoint, save_checkpoint
 from minagent.agent import NOT_RECORDED, Recorder, Step, add_question, step_once
 from minagent.lab.processes.phases import WatchedStore
-from minagent.lab.world.example import BEGAN, SESSION
+from minagent.lab.world.example import BEGAN, SESSION, HistoryModel
 from minagent.lab.world.ledger import Ledger
 from minagent.log import Conflict, Lease, LeaseLost, SessionLog
 from minagent.log.stores.base import Store

@@ -2,5 +2,5 @@
 
 example     tasks for an agent: the chapter's sum, an errand with a charge, longer ones
 ledger      what the outside world saw; it outlives every process
-payments    a payment service's ledger, and how it answers, with idempotency keys
+payments    a payment service: who is charged, and what an idempotency key is worth
 """

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from minagent import Agent, Checkpoint, CheckpointMissing, Message, Session, ToolCall, ToolRegistry, recover_checkpoint
 from minagent.agent import init_session
+from minagent.models import FakeModel, Reply
 from minagent.tools import Effect
 
 TASK = "先算 2+3，再把结果乘 4"  # first compute 2+3, then multiply the result by 4
@@ -23,6 +24,19 @@ SCRIPT = (
     Message("assistant", ANSWER),
 )
 """What the fake model says: two tool calls, each in a message of its own, and the answer."""
+
+
+class HistoryModel:
+    """A model as real ones are: `decide` makes its answer of the messages alone, so it needs no cursor (7.3.2)."""
+
+    cursor: int | None = None
+
+    def __init__(self, decide: Callable[[Sequence[Message]], Message]) -> None:
+        self.decide = decide
+
+    def complete(self, messages: Sequence[Message], schemas: Sequence[dict[str, Any]]) -> Reply:
+        """Return what `decide` makes of the messages."""
+        return FakeModel([self.decide(messages)]).complete(messages, schemas)
 
 
 def add(a: int, b: int) -> int:

@@ -13,13 +13,12 @@ seconds     what the call took, on a virtual clock: nobody waits for it, and it 
 """
 
 import os
-from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from minagent.messages import ToolCall
 from minagent.models import Usage
-from minagent.plain_json import canonical, parse
+from minagent.plain_json import compact, parse
 
 SECONDS_PER_MODEL_CALL = 2.0
 
@@ -65,13 +64,11 @@ class Ledger:
 
     def effects(self) -> list[dict[str, Any]]:
         """Return the tools' effects, oldest first. Each says in `repeat` how often the same one came before."""
-        seen: Counter[bytes] = Counter()
-        effects = []
+        effects: list[dict[str, Any]] = []
         for entry in self.entries():
             if entry["what"] == "tool":
-                same = canonical([entry["name"], entry["arguments"]])
-                effects.append({**entry, "repeat": seen[same]})
-                seen[same] += 1
+                same = [e for e in effects if (e["name"], e["arguments"]) == (entry["name"], entry["arguments"])]
+                effects.append({**entry, "repeat": len(same)})
         return effects
 
     def bill(self) -> Bill:
@@ -84,6 +81,6 @@ class Ledger:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
-            os.write(descriptor, canonical(entry) + b"\n")
+            os.write(descriptor, compact(entry) + b"\n")
         finally:
             os.close(descriptor)

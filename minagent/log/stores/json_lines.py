@@ -17,14 +17,14 @@ from typing import Any
 from minagent.errors import InvalidValue
 from minagent.log.errors import LogDamaged
 from minagent.log.stores.base import Records
-from minagent.plain_json import canonical, parse, require_fields
+from minagent.plain_json import compact, parse, require_fields
 
 HEADER = {"first": (int,), "session": (str,)}
 
 
 def header(session_id: str, first: int) -> bytes:
     """Return the first line of a log."""
-    return canonical({"first": first, "session": session_id}) + b"\n"
+    return compact({"first": first, "session": session_id}) + b"\n"
 
 
 def first_number(line: bytes, session_id: str) -> int:
