@@ -96,7 +96,7 @@ def _ask(agent: Agent, session: Session, model: Model, log: Recorder) -> Message
     messages, cursor = session.messages, model.cursor
     length = len(messages)
     try:
-        reply = model.complete(list(messages), agent.registry.schemas())
+        reply = require(model.complete(list(messages), agent.registry.schemas()), Reply, f"messages[{length}]")
         messages.append(_taken_in(reply.message, f"messages[{length}]"))
         log.answered(session, model.cursor, reply)
     except BaseException:

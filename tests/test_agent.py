@@ -145,6 +145,16 @@ def test_an_answer_that_could_not_be_saved_is_refused_before_its_tools_run(
     assert (runs, session, steps, model.cursor) == ([], before, [], 0)
 
 
+@pytest.mark.parametrize("said", ["5", {"role": "assistant", "content": "5"}, SCRIPT[0], None], ids=repr)
+def test_an_answer_that_is_not_a_reply_is_refused(agent: Agent, session: Session, steps: list[Step], said: Any):
+    """As a client of a provider gives it, say; nothing has happened."""
+    model = FakeModel([])
+    model.complete = lambda *_: said  # type: ignore[method-assign]
+    with pytest.raises(InvalidValue, match=rf"messages\[2\]: expected Reply, found {type(said).__name__}"):
+        step_once(agent, session, model, steps)
+    assert (len(session.messages), steps) == (2, [])
+
+
 def test_a_history_that_contradicts_itself_is_not_sent_to_a_model(
     agent: Agent, session: Session, model: FakeModel, steps: list[Step]
 ):

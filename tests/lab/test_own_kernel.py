@@ -26,10 +26,15 @@ def test_nothing_dies_before_a_yes():
 
 
 def test_the_folder_is_there_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    """For this user alone; fresh means empty."""
+    """For this user and this notebook alone; fresh means empty."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setenv("JPY_SESSION_NAME", "live_demo.ipynb")
     folder = demo_folder(fresh=True)
     (folder / "a").write_text("kept")
     assert (demo_folder() / "a").read_text() == "kept"
     assert folder.stat().st_mode & 0o077 == 0
+    monkeypatch.setenv("JPY_SESSION_NAME", "another copy of it")
+    assert list(demo_folder(fresh=True).iterdir()) == []
+    assert (folder / "a").exists()
+    monkeypatch.setenv("JPY_SESSION_NAME", "live_demo.ipynb")
     assert list(demo_folder(fresh=True).iterdir()) == []

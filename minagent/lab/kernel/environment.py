@@ -9,13 +9,13 @@ import os
 import shutil
 import signal
 import tempfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from minagent.atomic import replace_atomically
 
 PACKAGES = ("ipykernel", "ipywidgets", "matplotlib", "nbval")
-
 INSTALL = "install the packages with the first command of the README, and start Jupyter with it"
 PIP_INSTALL = "pip install ipywidgets jupyter matplotlib nbval"
 POSIX = "this system is not Linux or macOS; on Windows, use WSL (the Windows Subsystem for Linux)"
@@ -62,8 +62,7 @@ NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
 
 def check_environment(needs: Mapping[str, tuple[Callable[[], bool], str]] = NEEDS) -> str:
     """Test each of `needs`, and return a line of text for each, and a last one that sums up."""
-    lines = []
-    missing = 0
+    lines, missing = list[str](), 0
     for need, (is_there, remedy) in needs.items():
         found = is_there()
         missing += not found
@@ -73,8 +72,9 @@ def check_environment(needs: Mapping[str, tuple[Callable[[], bool], str]] = NEED
 
 
 def demo_folder(*, fresh: bool = False) -> Path:
-    """Return a folder of this user's that outlives the kernel; empty, if it is to be fresh."""
-    folder = Path(tempfile.gettempdir(), f"minagent-demo-{os.getuid()}")
+    """Return a folder of this notebook's that outlives its kernel; empty, if it is to be fresh."""
+    notebook = "".join(os.environ.get(name, "") for name in ("JPY_PARENT_PID", "JPY_SESSION_NAME"))  # from Jupyter
+    folder = Path(tempfile.gettempdir(), f"minagent-demo-{os.getuid()}-{zlib.crc32(notebook.encode())}")
     if fresh:
         shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o700, exist_ok=True)
