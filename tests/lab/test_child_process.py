@@ -3,13 +3,13 @@
 import gc
 import os
 import signal
-import tempfile
+import sys
 from collections.abc import Callable
 
 import pytest
 
 from minagent.lab.processes import child_process
-from minagent.lab.processes.child_process import Child, start
+from minagent.lab.processes.child_process import Child, ChildDied, start
 from tests.conftest import in_process_table
 from tests.lab import children
 
@@ -20,18 +20,17 @@ def repeater(*words: str) -> Child:
 
 
 def test_a_line_each_way():
-    """Until it has no more to say; its end is an empty line and a code."""
+    """Until it has no more to say; its end is no value, and a code."""
     child = repeater('"a"', "b")
-    for expected in (b'"\\"a\\""', b'"b"', b""):
-        child.tell(b"go")
+    for expected in ('"a"', "b", None):
+        child.tell("go")
         assert child.hear() == expected
-    assert (child.wait(), child.running) == (0, False)
+    assert (child.wait(), in_process_table(child.pid)) == (0, False)
 
 
 def test_a_killed_child_is_gone_from_the_process_table():
     """Its code is minus the signal's number; telling it something is no error, and hearing from it is its end."""
     child = repeater("a")
-    assert child.running
     assert in_process_table(child.pid)
     child.kill()
     assert not in_process_table(child.pid)
@@ -42,8 +41,9 @@ def test_a_child_that_somebody_else_kills():
     """From a terminal."""
     child = repeater("a")
     os.kill(child.pid, signal.SIGKILL)
-    child.tell(b"go")
-    assert child.hear() == b""
+    child.tell("go")
+    with pytest.raises(ChildDied, match="ended with code -9"):
+        child.hear()
     assert child.wait() == -signal.SIGKILL
 
 
@@ -51,10 +51,10 @@ def test_a_stopped_child_goes_on_where_it_was():
     """SIGSTOP and SIGCONT."""
     child = repeater("a")
     child.stop()
-    child.tell(b"go")
-    assert child.running
+    child.tell("go")
+    assert in_process_table(child.pid)
     child.wake()
-    assert child.hear() == b'"a"'
+    assert child.hear() == "a"
     assert child.wait() == 0
 
 
@@ -69,18 +69,38 @@ def test_a_child_that_is_dropped_is_killed():
 
 def test_what_a_child_says_on_standard_error_is_kept():
     """However much it is: a pipe that nobody reads would fill up."""
-    with tempfile.TemporaryFile() as complaints:
-        child = start(children.talk, complaints=complaints)
-        assert (child.hear(), child.wait()) == (b'"done"', 0)
-        assert complaints.seek(0, os.SEEK_END) >= 1_000_000
+    child = start(children.talk)
+    assert (child.hear(), child.wait()) == ("done", 0)
+    assert len(child.complaint) >= 1_000_000
 
 
 def test_a_child_that_raises_says_so():
-    """As a program does."""
-    with tempfile.TemporaryFile() as complaints:
-        assert start(children.fail, complaints=complaints).wait() == 1
-        complaints.seek(0)
-        assert complaints.read().rstrip().endswith(b"ValueError: on purpose")
+    """To whoever hears it, and to whoever waits for all that it says."""
+    for waiting in (Child.hear, Child.listen):
+        with pytest.raises(ChildDied, match=r"ended with code 1\.(?s:.*)ValueError: on purpose\n$"):
+            waiting(start(children.fail))
+
+
+def test_what_a_child_said_before_it_was_killed_is_not_lost():
+    """And it is told whether it was killed or has finished."""
+    child = repeater("a", "b")
+    child.tell("go")
+    child.tell("go")
+    assert child.listen() == (["a", "b"], True)
+    child = repeater("a", "b")
+    child.tell("go")
+    assert child.hear() == "a"
+    os.kill(child.pid, signal.SIGKILL)
+    assert child.listen() == ([], False)
+
+
+def test_what_a_notebook_defines_cannot_be_sent(monkeypatch: pytest.MonkeyPatch):
+    """The error says so."""
+    monkeypatch.setattr(children.fail, "__module__", "__main__")
+    monkeypatch.setattr(sys.modules["__main__"], "fail", children.fail, raising=False)
+    child = start(children.fail)
+    with pytest.raises(ChildDied, match="What a notebook defines cannot be sent"):
+        child.hear()
 
 
 def interrupt(*_: object) -> None:
@@ -104,8 +124,8 @@ def test_after_an_interrupt_the_next_answer_is_the_right_one(waiting: Callable[[
     child.kill()
     assert not in_process_table(child.pid)
     other = repeater("b")
-    other.tell(b"go")
-    assert (other.hear(), other.wait()) == (b'"b"', 0)
+    other.tell("go")
+    assert (other.hear(), other.wait()) == ("b", 0)
 
 
 @pytest.mark.parametrize("unread", [b"", b"{}\n"], ids=["idle", "with an order unread"])
@@ -122,8 +142,8 @@ def test_a_launcher_that_dies_is_told_and_followed_by_another(unread: bytes):
         repeater("b")
     child.kill()
     child = repeater("c")
-    child.tell(b"go")
-    assert child.hear() == b'"c"'
+    child.tell("go")
+    assert child.hear() == "c"
 
 
 @pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
@@ -133,8 +153,8 @@ def test_a_fork_has_a_launcher_of_its_own():
     fork = os.fork()
     if fork == 0:
         other = repeater("b")
-        other.tell(b"go")
-        os._exit(0 if other.hear() == b'"b"' else 1)
+        other.tell("go")
+        os._exit(0 if other.hear() == "b" else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(fork, 0)[1]) == 0
-    child.tell(b"go")
-    assert child.hear() == b'"a"'
+    child.tell("go")
+    assert child.hear() == "a"

@@ -13,7 +13,8 @@ import pytest
 
 from minagent import CheckpointMissing, FakeModel, Session, Step, load_checkpoint
 from minagent.lab.crash_lab.crashlab import CrashLab, NotNow
-from minagent.lab.processes import agent_process
+from minagent.lab.processes.agent_process import work
+from minagent.lab.processes.child_process import ChildDied, start
 from minagent.lab.processes.phases import CHECKPOINT, Phase, Recording
 from minagent.lab.world.example import ANSWER, SCRIPT
 from tests.conftest import in_process_table
@@ -196,7 +197,7 @@ def test_a_worker_that_cannot_start_says_why(lab: CrashLab):
     lab.crash()
     (lab.folder / CHECKPOINT).write_bytes(b"{")
     assert [file.verdict for file in lab.files()] == ["bad"]
-    with pytest.raises(agent_process.WorkerDied, match="CheckpointDamaged"):
+    with pytest.raises(ChildDied, match="CheckpointDamaged"):
         lab.resume()
     assert lab.state == "dead"
     lab.reset()
@@ -250,12 +251,12 @@ def test_an_action_that_does_not_fit_says_what_does(lab: CrashLab, prepare: list
 
 def test_a_worker_leaves_when_its_parent_is_gone(tmp_path: Path):
     """The kernel is restarted, or dies: the child reads an end of file, and no orphan stays."""
-    orphan = agent_process.Worker(tmp_path, "every step", "arithmetic")
-    orphan.child._to_child.close()
-    assert orphan.child.wait() == 1
+    orphan = start(work, tmp_path, "every step", "arithmetic")
+    assert orphan.hear()["phase"] == "model"
+    orphan._to_child.close()
+    assert orphan.wait() == 1
     assert not in_process_table(orphan.pid)
-    orphan._complaints.seek(0)
-    assert b"the parent is gone" in orphan._complaints.read()
+    assert "the parent is gone" in orphan.complaint
 
 
 def test_a_lab_that_is_dropped_takes_its_process_with_it(tmp_path: Path):
@@ -280,7 +281,7 @@ def test_an_interrupt_leaves_no_wrong_view(lab: CrashLab, monkeypatch: pytest.Mo
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(lab.process.child, where, SimpleNamespace(**{method: interrupt}))
+    monkeypatch.setattr(lab.process, where, SimpleNamespace(**{method: interrupt}))
     with pytest.raises(KeyboardInterrupt):
         lab.step()
     assert (lab.state, in_process_table(lab.process.pid)) == ("dead", False)

@@ -256,7 +256,7 @@ def test_a_save_in_place_may_leave_new_text_with_an_old_tail():
 
 def test_a_save_that_ends_its_process_in_another_way_is_told(tmp_path: Path):
     """Not a kill to be counted, and not a good end."""
-    with pytest.raises(RuntimeError, match="ended with code 3; it says why on stderr"):
+    with pytest.raises(RuntimeError, match="ended with code 3"):
         run(save_and_leave, tmp_path / "session.json", b"x", NO_STRIKE)
 
 

@@ -28,9 +28,8 @@ def finish(lab: CrashLab) -> None:
     """Run to the end. Who is asked about a call in doubt looks into the ledger."""
     while lab.state != "done":
         if lab.state == "in doubt":
-            assert lab.process is not None
-            assert lab.process.report is not None
-            call = EXAMPLES[lab.example].script[lab.process.report.step].tool_calls[0]
+            assert lab.stood is not None
+            call = EXAMPLES[lab.example].script[lab.stood.step].tool_calls[0]
             results = [effect["result"] for effect in lab.ledger.effects() if effect["name"] == call.name]
             lab.resolve(Happened(results[-1]) if results else DidNotHappen())
         else:

@@ -22,7 +22,7 @@ from minagent.lab.frequency.trials import (
     PATIENCE,
     SAVE_SECONDS,
     STEP_SECONDS,
-    Attempt,
+    attempt,
     crash_points,
     run_trial,
 )
@@ -132,20 +132,20 @@ def test_killed_by_the_real_clock_at_any_moment(tmp_path: Path, examined: Examin
     every, steps = 3, 30
     for number in range(40):
         examined("crashes at drawn moments", 1)
-        life = Attempt(tmp_path / str(number), steps, 1, SaveWhen(steps=every), math.inf)
+        folder = tmp_path / str(number)
         child = os.fork()
         if child == 0:
-            life.live()
+            attempt(folder, steps, 1, SaveWhen(steps=every), math.inf)
             os._exit(0)
         # A moment of real time, not a wait for something: the child is killed wherever it happens to be.
         time.sleep(moments.uniform(0, 0.06))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        done = len(Ledger(life.folder / LEDGER).effects())
-        if not (life.folder / CHECKPOINT).exists():
+        done = len(Ledger(folder / LEDGER).effects())
+        if not (folder / CHECKPOINT).exists():
             assert done == 0
             continue
-        checkpoint, report = recover_checkpoint(life.folder / CHECKPOINT)
+        checkpoint, report = recover_checkpoint(folder / CHECKPOINT)
         saved = sum(step.kind == "tool_call" for step in checkpoint.steps)
         assert report.passed_over == ()
         assert validate(checkpoint.session)
@@ -160,7 +160,7 @@ def test_a_run_that_came_on_and_then_gets_nowhere_is_given_up():
 
 def test_an_error_in_a_trial_is_told():
     """Not a crash to be counted."""
-    with pytest.raises(RuntimeError, match="ended with code 1; it says why on stderr"):
+    with pytest.raises(RuntimeError, match=r"ended with code 1\.(?s:.*)ZeroDivisionError"):
         run_trial(SaveWhen(steps=2), 1, [math.inf], effect_every=0)
     assert run_trial(SaveWhen(steps=2), 2, [math.inf]).finished
 
@@ -177,5 +177,5 @@ def test_an_interrupt_takes_the_process_with_it(monkeypatch: pytest.MonkeyPatch,
 def test_failures_at_random_do_not_end():
     """They are drawn in portions; the portions do not repeat."""
     failures = failures_at_random(1.0, np.random.default_rng(1))
-    first = [next(failures.gaps) for _ in range(3000)]
+    first = [next(failures) for _ in range(3000)]
     assert len(set(first)) == 3000

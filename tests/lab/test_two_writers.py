@@ -29,7 +29,7 @@ def press(view: TwoWritersView, *labels: str) -> str:
 def alive(view: TwoWritersView) -> list[InProcess]:
     """Return the processes that have not ended."""
     requests = [r for r in view.model.met.requests.values() if isinstance(r, InProcess)]
-    return [request for request in requests if request.process.running]
+    return [request for request in requests if in_process_table(request.process.pid)]
 
 
 def test_the_reader_says_who_goes_on(view: TwoWritersView):
@@ -84,7 +84,7 @@ def test_no_process_outlives_the_view(view: TwoWritersView):
     folder = view.model.met.place.checkpoint.parent
     second = alive(view)
     assert [len(first), len(second)] == [2, 2]
-    assert all(not request.process.running for request in first)
+    assert all(not in_process_table(request.process.pid) for request in first)
     view.close()
     assert alive(view) == []
     assert not folder.exists()

@@ -84,41 +84,33 @@ def check_store(store: Store, reopen: OpenStore | None = None) -> Table:
     """
     if _sessions(store):
         raise InvalidValue("store", "it holds sessions already: give it a new, empty one")
-    with contextlib.closing(_Opener(store, reopen)) as opener:
-        return Table([_row(requirement, store, opener) for requirement in REQUIREMENTS])
+    opened: list[Store] = []
 
+    def open_once_more() -> Store:
+        opened.append(reopen() if reopen else store)
+        return opened[-1]
 
-class _Opener:
-    """Opens the place of a store again, or gives the store itself if nobody has said how."""
+    def row(requirement: str) -> Row:
+        tried, checks = REQUIREMENTS[requirement]
+        before, found, notes = len(opened), list[Expectation](), [tried]
+        for check in checks:
+            if check in THREADED and reopen is None and not session_checks.survives_threads(store):
+                notes.append("not by threads")
+            else:
+                found += trials(check, store, open_once_more)
+        if reopen is None and len(opened) > before:
+            notes.append("not reopened")
+        counted = [what for what, _ in found if reopen or not what.startswith("reopened")]
+        broken = [f"BROKEN: {what}" for what, holds in found if not holds]
+        return Row(requirement, "; ".join(notes), len(counted), [*broken, "kept"][0])
 
-    def __init__(self, store: Store, reopen: OpenStore | None) -> None:
-        self.store, self.reopen = store, reopen
-        self.opened: list[Store] = []
-
-    def __call__(self) -> Store:
-        self.opened.append(self.reopen() if self.reopen else self.store)
-        return self.opened[-1]
-
-    def close(self) -> None:
-        for other in self.opened:
-            if other is not self.store and hasattr(other, "close"):
+    try:
+        return Table([row(requirement) for requirement in REQUIREMENTS])
+    finally:
+        for other in opened:
+            if other is not store and hasattr(other, "close"):
                 with contextlib.suppress(Exception):  # closing is not part of the contract
                     other.close()
-
-
-def _row(requirement: str, store: Store, opener: _Opener) -> Row:
-    tried, checks = REQUIREMENTS[requirement]
-    opened, found, notes = len(opener.opened), list[Expectation](), [tried]
-    for check in checks:
-        if check in THREADED and opener.reopen is None and not session_checks.survives_threads(store):
-            notes.append("not by threads")
-        else:
-            found += trials(check, store, opener)
-    if opener.reopen is None and len(opener.opened) > opened:
-        notes.append("not reopened")
-    counted = [what for what, _ in found if opener.reopen or not what.startswith("reopened")]
-    broken = [f"BROKEN: {what}" for what, holds in found if not holds]
-    return Row(requirement, "; ".join(notes), len(counted), [*broken, "kept"][0])
 
 
 def _sessions(store: Store) -> list[str]:

@@ -7,41 +7,33 @@ to what the store returns, as by a bad disk; and to what it is given.
 import hashlib
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import NamedTuple, cast
 
 from minagent import Message, Session, Step, ToolCall
 from minagent.lab.any_store.session_checks import begun, contents
 from minagent.lab.faults.damage import flip
-from minagent.log import LogDamaged, LogTooNew, SessionLog
+from minagent.log import LogDamaged, LogTooNew, MemoryStore, SessionLog
 from minagent.log.contract import Expectation, OpenStore, refuses
 from minagent.log.records import State
-from minagent.log.stores.base import Records, Store
+from minagent.log.stores.base import Store
 
 Lines = list[bytes]
 Change = Callable[[Lines], Lines]
 
 
-class _Seen(NamedTuple):
-    """What a store holds of a session, as it is seen on a bad disk: changed on the way."""
-
-    records: Records
-    documents: list[tuple[int, bytes]]
-
-    def changed(self, change: Change) -> "_Seen":
-        return self._replace(records=Records(self.records.first, change(self.records.lines)))
-
-    def read(self, _: str, since: int = 0) -> Records:
-        return self.records.since(since)
-
-    def checkpoints(self, _: str) -> list[tuple[int, bytes]]:
-        return self.documents
+def _seen(name: str, lines: Lines, *checkpoints: tuple[int, bytes]) -> MemoryStore:
+    """Return what of a session is seen on a bad disk, in a store that adds nothing to it."""
+    seen = MemoryStore()
+    seen.append(name, lines, 0)
+    for number, document in checkpoints:
+        seen.put_checkpoint(name, number, document)
+    return seen
 
 
-def _resume(store: Store | _Seen, session_id: str) -> SessionLog:
-    return SessionLog.resume(cast("Store", store), session_id, writer="w2")  # it calls two methods alone
+def _resume(store: Store, session_id: str) -> SessionLog:
+    return SessionLog.resume(store, session_id, writer="w2")
 
 
-def _is_told(what: str, store: Store | _Seen, session_id: str) -> bool:
+def _is_told(what: str, store: Store, session_id: str) -> bool:
     """Return whether a resume raises LogDamaged, with these words in it."""
     try:
         _resume(store, session_id)
@@ -66,14 +58,13 @@ def damaged_records_are_told(store: Store, _: OpenStore) -> Iterator[Expectation
     The loss of the last one shows by a checkpoint alone: see below.
     """
     name = begun(store, "verified", steps=1).session_id
-    seen = _Seen(store.read(name), [])
-    lines = seen.records.lines
+    lines = store.read(name).lines
     for number, line in enumerate(lines):
         changes = [_put(number, flip(line, 8 * place)) for place in range(len(line))]
         if number + 1 < len(lines):
             changes += [_remove(number), _put(number, lines[number + 1], line)]
         for change in changes:
-            told = _is_told(f"record {number} of ", seen.changed(change), name)
+            told = _is_told(f"record {number} of ", _seen(name, change(lines)), name)
             yield "LogDamaged names the record that was changed, lost or moved", told
         stored = f"{name}-{number}"
         store.append(stored, _put(number, flip(line, 0))(lines), 0)
@@ -85,16 +76,16 @@ def damaged_checkpoints_are_told(store: Store, _: OpenStore) -> Iterator[Expecta
     """Each character of a checkpoint changed: the records make up for it, or LogDamaged names it."""
     log = begun(store, "verified-checkpoint", steps=1)
     log.checkpoint()
-    seen, wanted = _Seen(store.read(log.session_id), store.checkpoints(log.session_id)), log.state
-    number, document = seen.documents[0]
+    name, wanted = log.session_id, log.state
+    lines, (number, document) = store.read(name).lines, store.checkpoints(name)[0]
     what = f"checkpoint {number}"
     for place in range(len(document)):
-        resumed = _resume(seen._replace(documents=[(number, flip(document, 8 * place))]), log.session_id)
+        resumed = _resume(_seen(name, lines, (number, flip(document, 8 * place))), name)
         told = what in "".join(resumed.report.passed_over)
         yield "a damaged checkpoint is told, and the records make up for it", told and resumed.state == wanted
-    told = _is_told(what, _Seen(Records(0, []), [(number, flip(document, 0))]), log.session_id)
+    told = _is_told(what, _seen(name, [], (number, flip(document, 0))), name)
     yield "LogDamaged names a damaged checkpoint if there are no records", told
-    told = _is_told(f"a checkpoint of {number}", seen.changed(_remove(number - 1)), log.session_id)
+    told = _is_told(f"a checkpoint of {number}", _seen(name, _remove(number - 1)(lines), (number, document)), name)
     yield "LogDamaged, where the last record before a checkpoint is lost", told
 
 

@@ -16,15 +16,14 @@ import tempfile
 from pathlib import Path
 from typing import Literal
 
-from minagent import recover_checkpoint
-from minagent.errors import CheckpointError, CheckpointMissing
 from minagent.lab.crash_lab import disk
 from minagent.lab.crash_lab.score import Score, Tally, phases_of
-from minagent.lab.processes.agent_process import Worker, WorkerDied
-from minagent.lab.processes.phases import CHECKPOINT, DOING, LEDGER, Phase, Recording, Report
-from minagent.lab.world.example import EXAMPLES, SESSION, ExampleName
+from minagent.lab.processes.agent_process import work
+from minagent.lab.processes.child_process import Child, ChildDied, start
+from minagent.lab.processes.phases import DOING, LEDGER, Phase, Recording, Report
+from minagent.lab.world.example import EXAMPLES, ExampleName
 from minagent.lab.world.ledger import Ledger
-from minagent.log import FileStore, Happened, SessionLog
+from minagent.log import Happened
 from minagent.log.doubt import Verdict
 
 State = Literal["ready", "running", "in doubt", "dead", "done"]
@@ -58,7 +57,8 @@ class CrashLab:
         self.example = example
         self.ledger = Ledger(self.folder / LEDGER)
         self.state: State = "ready"
-        self.process: Worker | None = None  # the newest; it is alive in the states "running" and "in doubt" only
+        self.process: Child | None = None  # the newest; it is alive in the states "running" and "in doubt" only
+        self.stood: Report | None = None  # where it stands, or stood when it died; None if it has ended by itself
         self.events: list[str] = []
         self.tally = Tally(recording, EXAMPLES[example])
 
@@ -83,24 +83,24 @@ class CrashLab:
     @property
     def report(self) -> Report | None:
         """Where the living process stands; None if there is none."""
-        return self.process.report if self.process is not None and self.state == "running" else None
+        return self.stood if self.state == "running" else None
 
     def step(self) -> str:
         """Let the process do its next phase. In state "ready" this starts it, before its first phase."""
         if self.state == "ready":
             return self._start("A process starts.")
-        worker = self._living("step")
-        stood = worker.report
+        child, stood = self._living("step")
         try:
-            worker.proceed()
-        except WorkerDied as error:
+            child.tell("go")
+            self._hear(child)
+        except ChildDied as error:
             self.state = "dead"
             return self._say(f"The process died, and not by this lab: {error}")
         except BaseException:
-            worker.kill()  # an interrupt, perhaps between "go" and the answer: where it stands is not known any more
+            child.kill()  # an interrupt, perhaps between "go" and the answer: where it stands is not known any more
             self.state = "dead"
             raise
-        if stood is not None and stood.phase == "model":
+        if stood.phase == "model":
             self.tally.model_was_asked(stood.step)
         return self._say_where("")
 
@@ -120,50 +120,50 @@ class CrashLab:
 
     def crash(self) -> str:
         """Kill the process with SIGKILL where it stands."""
-        worker = self._living("crash")
-        worker.kill()
-        return self._died(worker, "Crashed by SIGKILL. It stood at {}. Its memory is gone.")
+        child, stood = self._living("crash")
+        child.kill()
+        return self._died(stood, "Crashed by SIGKILL. It stood at {}. Its memory is gone.")
 
     def tear(self) -> str:
         """Let the process die in the middle of what it is about to write: half of the bytes are in the file."""
-        worker = self._living("crash")
-        if worker.report is None or worker.report.phase not in ("plan", "save"):
+        child, stood = self._living("crash")
+        if stood.phase not in ("plan", "save"):
             raise NotNow("Nothing is being written now. Step to plan or save first.")
-        worker.tear()
-        return self._died(worker, "Crashed by SIGKILL at {}, when half of it was written.")
+        child.tell("tear")
+        child.wait()
+        return self._died(stood, "Crashed by SIGKILL at {}, when half of it was written.")
 
     def cut_power(self) -> str:
         """Kill the process, in mid-write if it is about to write, and take away what was not forced to the disk.
 
         The power of this machine stays on: this is a model of what a power cut does.
         """
-        worker = self._living("crash")
-        if worker.report is not None and worker.report.phase in ("plan", "save"):
-            worker.tear()
-        worker.kill()
+        child, stood = self._living("crash")
+        if stood.phase in ("plan", "save"):
+            child.tell("tear")
+            child.wait()
+        child.kill()
         disk.drop_unforced(self.folder)
-        return self._died(worker, "Power cut (a model). It stood at {}. What was not forced to the disk is gone.")
+        return self._died(stood, "Power cut (a model). It stood at {}. What was not forced to the disk is gone.")
 
-    def _died(self, worker: Worker, said: str) -> str:
+    def _died(self, stood: Report, said: str) -> str:
         self.state = "dead"
-        if worker.report is not None:
-            self.tally.crashed(worker.report, self.folder)
-        return self._say(said.format(worker.report or "no step"))
+        self.tally.crashed(stood, self.folder)
+        return self._say(said.format(stood))
 
     def resume(self) -> str:
         """Start a new process after a crash. It loads what the disk holds, or starts over if that is nothing."""
         if self.state != "dead":
             raise NotNow(f"There is nothing to resume: the process is {self.state}. Press {WAY_ON[self.state]}.")
-        return self._start(f"Resumed in a new process, {self._what_loads()}.")
+        return self._start(f"Resumed in a new process, {disk.what_loads(self.folder, self.recording)}.")
 
     def resolve(self, verdict: Verdict) -> str:
         """Record what became of the call in doubt, and go on in a new process."""
-        if self.state != "in doubt" or self.process is None or self.process.report is None:
+        if self.state != "in doubt" or self.process is None or self.stood is None:
             raise NotNow(f"Nothing is in doubt. Press {WAY_ON[self.state]}.")
-        key = self.process.report.doubt
         self.process.kill()
         self.state = "dead"
-        SessionLog.resume(FileStore((self.folder / CHECKPOINT).parent), SESSION, writer="person").resolve(key, verdict)
+        disk.log(self.folder, "person").resolve(self.stood.doubt, verdict)
         return self._start(f"Recorded: {verdict}. Resumed in a new process.")
 
     def it_happened(self) -> str:
@@ -191,7 +191,7 @@ class CrashLab:
         if self.process is not None and self.state in ("running", "in doubt"):
             self.process.kill()
             self.state = "dead"
-        self.process = None
+        self.process = self.stood = None
 
     def files(self) -> list[disk.StoredFile]:
         """Return what is on the disk, the newest first, each checked as loading it would check it."""
@@ -208,34 +208,27 @@ class CrashLab:
         ])  # fmt: skip
 
     def _start(self, said: str) -> str:
-        self.process = Worker(self.folder, self.recording, self.example)
+        self.process = start(work, self.folder.absolute(), self.recording, self.example)
+        self._hear(self.process)
         self.state = "running"
         return self._say_where(said)
 
-    def _what_loads(self) -> str:
-        if self.recording.startswith("log"):
-            return "from the log" if disk.logged(self.folder) is not None else "from the first question"
-        try:
-            _, report = recover_checkpoint(self.folder / CHECKPOINT)
-        except CheckpointMissing:
-            return "from the first question: the disk holds nothing"
-        except CheckpointError as error:
-            return f"which can load nothing: {error}"
-        return str(report) if report.passed_over else "from the checkpoint"
+    def _hear(self, child: Child) -> None:
+        said = child.hear()
+        self.stood = None if said is None else Report(**said)
 
-    def _living(self, action: str) -> Worker:
-        if self.process is None or self.state != "running":
+    def _living(self, action: str) -> tuple[Child, Report]:
+        if self.process is None or self.report is None:
             raise NotNow(f"There is no process to {action}: it is {self.state}. Press {WAY_ON[self.state]}.")
-        return self.process
+        return self.process, self.report
 
     def _say_where(self, said: str) -> str:
-        report = None if self.process is None else self.process.report
-        if report is None:
+        if self.stood is None:
             self.state = "done"
             return self._say(f"{said} Done: the process has ended by itself.".strip())
-        if report.phase == "doubt":
+        if self.stood.phase == "doubt":
             self.state = "in doubt"
-        return self._say(f"{said} Now at {report}.".strip())
+        return self._say(f"{said} Now at {self.stood}.".strip())
 
     def _say(self, sentence: str) -> str:
         self.events.append(sentence)

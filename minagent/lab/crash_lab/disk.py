@@ -5,10 +5,10 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from minagent import CheckpointError, Session, recover_checkpoint
+from minagent import Checkpoint, CheckpointError, CheckpointMissing, Session, recover_checkpoint
 from minagent.checkpoint import numbered
 from minagent.document import decode
-from minagent.lab.processes.phases import CHECKPOINT
+from minagent.lab.processes.phases import CHECKPOINT, Recording
 from minagent.lab.world.example import SESSION
 from minagent.log import FileStore, LogError, LogMissing, SessionLog
 from minagent.log.records import State
@@ -33,9 +33,9 @@ def stored_files(folder: Path) -> list[StoredFile]:
     path = folder / CHECKPOINT
     generations = map(Path, numbered(path).values())
     older = [file for file in generations if not (path.exists() and path.samefile(file))]
-    files = [_examined(file, partial(_in_document, file)) for file in (path, *older) if file.exists()]
-    log = path.with_name(f"{SESSION}.log.jsonl")
-    return [_examined(log, partial(_in_log, folder)), *files] if log.exists() else files
+    files = [_examined(file, partial(decode, file.read_bytes())) for file in (path, *older) if file.exists()]
+    lines = path.with_name(f"{SESSION}.log.jsonl")
+    return [_examined(lines, partial(logged, folder)), *files] if lines.exists() else files
 
 
 def in_short(files: list[StoredFile]) -> str:
@@ -46,28 +46,38 @@ def in_short(files: list[StoredFile]) -> str:
     return f"{files[0]}; older: {older}" if older else str(files[0])
 
 
-def _examined(path: Path, messages: Callable[[], int]) -> StoredFile:
+def _examined(path: Path, load: Callable[[], Checkpoint | State | None]) -> StoredFile:
     try:
-        return StoredFile(path.name, path.stat().st_size, "good", messages())
+        loaded = load()
     except (CheckpointError, LogError):
         return StoredFile(path.name, path.stat().st_size, "bad", 0)
+    return StoredFile(path.name, path.stat().st_size, "good", 0 if loaded is None else len(loaded.session.messages))
 
 
-def _in_document(path: Path) -> int:
-    return len(decode(path.read_bytes()).session.messages)
-
-
-def _in_log(folder: Path) -> int:
-    state = logged(folder)
-    return 0 if state is None else len(state.session.messages)
+def log(folder: Path, writer: str) -> SessionLog:
+    """Return the log."""
+    return SessionLog.resume(FileStore((folder / CHECKPOINT).parent), SESSION, writer=writer)
 
 
 def logged(folder: Path) -> State | None:
     """Return what the log says; None if there is none."""
     try:
-        return SessionLog.resume(FileStore((folder / CHECKPOINT).parent), SESSION, writer="reader").state
+        return log(folder, "reader").state
     except LogMissing:
         return None
+
+
+def what_loads(folder: Path, recording: Recording) -> str:
+    """Return from where a new process goes on, in words."""
+    if recording.startswith("log"):
+        return "from the log" if logged(folder) is not None else "from the first question"
+    try:
+        _, report = recover_checkpoint(folder / CHECKPOINT)
+    except CheckpointMissing:
+        return "from the first question: the disk holds nothing"
+    except CheckpointError as error:
+        return f"which can load nothing: {error}"
+    return str(report) if report.passed_over else "from the checkpoint"
 
 
 NOT_SEEN = "it happened, says a person; the outside world has not seen it"
@@ -100,5 +110,5 @@ def drop_unforced(folder: Path) -> None:
     disk = (folder / CHECKPOINT).parent
     for temporary in disk.glob(".*.tmp"):
         temporary.unlink()
-    for log in disk.glob("*.log.jsonl"):
-        log.write_bytes(whole(log.read_bytes()))
+    for lines in disk.glob("*.log.jsonl"):
+        lines.write_bytes(whole(lines.read_bytes()))

@@ -24,13 +24,14 @@ import io
 import json
 import os
 import signal
+import sys
 import textwrap
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from minagent.lab.processes.child_process import start
+from minagent.lab.processes.child_process import say, start
 
 CALLS = ("open", "write", "fsync", "close", "replace", "rename", "link", "unlink", "remove", "mkdir", "listdir",
          "ftruncate")  # fmt: skip
@@ -72,9 +73,9 @@ def run(
     if save.__module__ == "__main__":  # the reader's own: only its text can be sent
         sent = partial(_run_text, textwrap.dedent(inspect.getsource(save)), save.__name__)
     child = start(_be_struck, sent, path, (*before, data), strike)
-    events = [json.loads(event) for event in iter(child.hear, b"")]
+    events, finished = child.listen()
     raised = events.pop()["raised"] if events and "raised" in events[-1] else ""
-    return Run(events, "killed" if not child.finished() else "raised" if raised else "finished", raised)
+    return Run(events, "raised" if raised else "finished" if finished else "killed", raised)
 
 
 def _run_text(text: str, name: str, path: Path, data: bytes) -> None:
@@ -85,19 +86,18 @@ def _run_text(text: str, name: str, path: Path, data: bytes) -> None:
 
 def _be_struck(save: Callable[[Path, bytes], None], path: Path, versions: Sequence[bytes], strike: Strike) -> None:
     """Be the child: save, watched, and say each file call."""
-    pipe = os.dup(1)
-    os.dup2(2, 1)  # what the save prints must not get among the events
+    sys.stdout = sys.stderr  # what the save prints must not get among the events
     for version in versions[:-1]:
         with contextlib.suppress(BaseException):  # what it leaves is what the next one finds
             save(path, version)
-    _Child(pipe, path, strike).run(save, versions[-1])
+    _Child(path, strike).run(save, versions[-1])
 
 
 class _Child:
     """The child's side: a save whose file calls are watched, and struck."""
 
-    def __init__(self, pipe: int, path: Path, strike: Strike) -> None:
-        self.pipe, self.path, self.strike = pipe, path, strike
+    def __init__(self, path: Path, strike: Strike) -> None:
+        self.path, self.strike = path, strike
         self.number = 0
         self.open_files: dict[int, str] = {}
         self.real = {name: getattr(os, name) for name in CALLS}
@@ -109,11 +109,8 @@ class _Child:
         try:
             save(self.path, data)
         except BaseException as error:
-            self._say({"raised": f"{type(error).__name__}: {error}"})
+            say({"raised": f"{type(error).__name__}: {error}"})
         os._exit(0)
-
-    def _say(self, event: dict[str, Any]) -> None:
-        self.real["write"](self.pipe, json.dumps(event).encode() + b"\n")
 
     def _watched(self, name: str) -> Callable[..., Any]:
         def call(*arguments: Any, **options: Any) -> Any:
@@ -121,7 +118,7 @@ class _Child:
             if not any(paths):  # not in the folder of the save: none of our business
                 return self.real[name](*arguments, **options)
             self.number += 1
-            self._say(_describe(name, paths, arguments))
+            say(_describe(name, paths, arguments))
             result = self._struck(name, arguments, options)
             self._follow(name, paths, arguments, result)
             return result

@@ -24,9 +24,9 @@ import itertools
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from minagent.lab.faults.file_calls import NO_STRIKE, run
 from minagent.lab.faults.protocols import Found, Protocol, what_loads
@@ -36,14 +36,13 @@ FOLDER = 0  # stands for the folder where a number stands for a content
 
 
 class Change(NamedTuple):
-    """One operation that a disk may or may not have seen."""
+    """One operation that a disk may or may not have seen; or an fsync, which forces others to it."""
 
-    kind: str  # "make", "cut", "write", "replace", "link", "unlink"; or "fsync", which forces others
-    name: str
-    content: int  # which content it is about, as a number
+    kind: Literal["names", "cut", "write", "fsync"]
+    about: int  # a content, as a number, or the FOLDER
+    names: Mapping[str, int | None] = {}  # the content that a name has from then on; None: there is no such name
     offset: int = 0
     data: bytes = b""
-    to: str = ""  # the new name, of a replace or a link
 
 
 class Disk(NamedTuple):
@@ -90,32 +89,42 @@ def _changes(before: Disk, events: list[dict[str, Any]]) -> Iterator[Change]:
     names = dict(before.names)
     fresh = itertools.count(max(names.values(), default=0) + 1)
     for event in events:
-        call = {"rename": "replace", "remove": "unlink"}.get(event["call"], event["call"])
-        name = event["path"]
+        call, name = event["call"], event["path"]
         if name is None:
             continue  # something from elsewhere; the check at the end of record will notice
-        if call == "open" and event["creates"] and name not in names:
-            names[name] = next(fresh)
-            yield Change("make", name, names[name])
+        if new := _new_names(event, names, next(fresh)):
+            names = _renamed(names, new)
+            yield Change("names", FOLDER, new)
         elif call == "open" and event["truncates"]:
-            yield Change("cut", name, names[name])
+            yield Change("cut", names[name])
         elif call == "write":
-            yield from _blocks(name, names[name], event["offset"], base64.b64decode(event["data"]))
+            yield from _blocks(names[name], event["offset"], base64.b64decode(event["data"]))
         elif call == "fsync":
-            yield Change("fsync", name, FOLDER if name == "." else names[name])
-        elif call in ("replace", "link"):
-            names[event["to"]] = names[name]
-            yield Change(call, name, names[name], to=event["to"])
-        elif call == "unlink" and name in names:
-            yield Change("unlink", name, names[name])
-        if call in ("replace", "unlink"):
-            names.pop(name, None)
+            yield Change("fsync", FOLDER if name == "." else names[name])
 
 
-def _blocks(name: str, content: int, offset: int, data: bytes) -> Iterator[Change]:
+def _new_names(event: dict[str, Any], names: dict[str, int], fresh: int) -> dict[str, int | None]:
+    name = event["path"]
+    match event["call"]:
+        case "open" if event["creates"] and name not in names:
+            return {name: fresh}
+        case "link":
+            return {event["to"]: names[name]}
+        case "replace" | "rename":
+            return {name: None, event["to"]: names[name]}
+        case "unlink" | "remove" if name in names:
+            return {name: None}
+    return {}
+
+
+def _renamed(names: dict[str, int], new: Mapping[str, int | None]) -> dict[str, int]:
+    return {name: content for name, content in {**names, **new}.items() if content is not None}
+
+
+def _blocks(content: int, offset: int, data: bytes) -> Iterator[Change]:
     size = -(-len(data) // BLOCKS)
     for start in range(0, len(data), size or 1):
-        yield Change("write", name, content, offset + start, data[start : start + size])
+        yield Change("write", content, offset=offset + start, data=data[start : start + size])
 
 
 def survivors(recording: RecordedSave) -> Iterator[tuple[int, Disk]]:
@@ -139,28 +148,21 @@ def killed(recording: RecordedSave) -> Iterator[tuple[int, Disk]]:
 
 
 def _forced(change: Change, later: tuple[Change, ...]) -> bool:
-    about = change.content if change.kind in ("cut", "write") else FOLDER
-    return any(other.kind == "fsync" and other.content == about for other in later)
+    return any(other.kind == "fsync" and other.about == change.about for other in later)
 
 
 def apply(disk: Disk, changes: list[Change] | tuple[Change, ...]) -> Disk:
     """Return the disk after these changes."""
     names, contents = dict(disk.names), dict(disk.contents)
     for change in changes:
-        if change.kind == "make":
-            names[change.name] = change.content
+        if change.kind == "names":
+            names = _renamed(names, change.names)
         elif change.kind == "cut":
-            contents[change.content] = b""
+            contents[change.about] = b""
         elif change.kind == "write":
-            rest = contents.get(change.content, b"")
+            rest = contents.get(change.about, b"")
             head = rest[: change.offset].ljust(change.offset, b"\0")
-            contents[change.content] = head + change.data + rest[change.offset + len(change.data) :]
-        elif change.kind in ("replace", "link"):
-            names[change.to] = change.content
-            if change.kind == "replace" and names.get(change.name) == change.content:
-                del names[change.name]
-        elif change.kind == "unlink":
-            names.pop(change.name, None)
+            contents[change.about] = head + change.data + rest[change.offset + len(change.data) :]
     return Disk(tuple(sorted(names.items())), tuple(sorted(contents.items())))
 
 

@@ -76,21 +76,8 @@ class Workload:
         return np.outer(self.seconds, (1 - TOOL_SHARE, TOOL_SHARE)).ravel()
 
 
-class Failures(NamedTuple):
-    """Failures, by the time from each to the next."""
-
-    gaps: Iterator[float]
-    unit: Literal["seconds", "steps"]
-    """What the gaps are counted in. Those in steps never strike in a save or in a restart."""
-
-
-def failures_at_random(mean: float, rng: np.random.Generator) -> Failures:
-    """Return failures that come without memory, `mean` seconds apart on average (the exponential distribution)."""
-    return Failures(exponential(mean, rng), "seconds")
-
-
-def exponential(mean: float, rng: np.random.Generator) -> Iterator[float]:
-    """Yield numbers that are `mean` on average, without end."""
+def failures_at_random(mean: float, rng: np.random.Generator) -> Iterator[float]:
+    """Yield the time from each failure to the next: `mean` seconds on average, and without memory (exponential)."""
     while True:
         yield from rng.exponential(mean, 1000).tolist()
 
@@ -157,36 +144,28 @@ def expected_overhead(
 
 
 def simulate(
-    work: Workload, policy: Policy, failures: Failures, save_seconds: float = 0.0, restart_seconds: float = 0.0
+    work: Workload, policy: Policy, failures: Iterator[float], save_seconds: float = 0.0, restart_seconds: float = 0.0
 ) -> Outcome:
-    """Run the steps to their end, through all failures."""
+    """Run the steps to their end, through all failures: the seconds from each to the next."""
     if save_seconds < 0 or restart_seconds < 0:
         raise ValueError("a save and a restart take no negative time")
     saved = save_places(policy, work, save_seconds)
     clock = _running_sum(work.phases + saved * save_seconds)
-    ticks, saving, restart = clock, saved * save_seconds, restart_seconds
-    if failures.unit == "steps":
-        ticks, saving, restart = _running_sum(np.full(len(saved), 0.5)), np.zeros(len(saved)), 0.0
-    attempts, finished = _attempts(ticks, np.flatnonzero(saved) + 1, failures.gaps, restart)
+    attempts, finished = _attempts(clock, np.flatnonzero(saved) + 1, failures, restart_seconds)
     back, reached, gaps = np.array(attempts).reshape(-1, 3).T
     fell_back_to = back.astype(int)
-    done = np.searchsorted(ticks[1:] - saving, reached, side="right")
-    at, ended_after = reached, gaps
-    if failures.unit == "steps":
-        at = clock[done] + (reached - ticks[done]) / np.diff(ticks)[done] * work.phases[done]
-        restarts = np.where(np.arange(len(gaps)) > 0, restart_seconds, 0.0)
-        ended_after = restarts + at - clock[np.concatenate([[0], fell_back_to])[:-1]]
-    last = float(clock[-1] - clock[fell_back_to[-1]]) + restart_seconds if len(gaps) else float(clock[-1])
+    done = np.searchsorted(clock[1:] - saved * save_seconds, reached, side="right")
+    last = float(clock[-1] - clock[fell_back_to[-1]]) + restart_seconds if attempts else float(clock[-1])
     effects = _running_sum(work.effects).astype(int)
     return Outcome(
         saved=saved,
         clock=clock,
         finished=finished,
-        seconds=float(ended_after.sum()) + last * finished,
+        seconds=float(gaps.sum()) + last * finished,
         fell_back_to=fell_back_to,
-        ended_after=ended_after,
+        ended_after=gaps,
         lost_steps=done // 2 - fell_back_to // 2,
-        lost_seconds=at - clock[fell_back_to],
+        lost_seconds=reached - clock[fell_back_to],
         repeated_effects=effects[done // 2] - effects[fell_back_to // 2],
         repeated_calls=(done + 1) // 2 - (fell_back_to + 1) // 2,
     )
@@ -198,14 +177,14 @@ def _running_sum(values: npt.ArrayLike) -> Floats:
 
 
 def _attempts(
-    ticks: Floats, places: Ints, gaps: Iterator[float], restart: float
+    clock: Floats, places: Ints, gaps: Iterator[float], restart: float
 ) -> tuple[list[tuple[int, float, float]], bool]:
-    """Return for each failure where the attempt fell back to, the tick that it reached, and the gap before it.
+    """Return for each failure where the attempt fell back to, the time that it reached, and the gap before it.
 
     And whether the end was reached, after the last failure.
     """
     starts = [0, *places.tolist()]
-    marks = ticks[starts].tolist()
+    marks = clock[starts].tolist()
     attempts: list[tuple[int, float, float]] = []
     at = in_a_row = 0
     for gap in gaps:

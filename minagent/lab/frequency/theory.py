@@ -54,8 +54,7 @@ def daly_interval(save: float, between_failures: float) -> float:
     if save >= 2 * between_failures:
         return between_failures
     ratio = save / (2 * between_failures)
-    young = math.sqrt(2 * save * between_failures)
-    return young * (1 + math.sqrt(ratio) / 3 + ratio / 9) - save
+    return young_interval(save, between_failures) * (1 + math.sqrt(ratio) / 3 + ratio / 9) - save
 
 
 def best_interval(save: float, between_failures: float) -> float:

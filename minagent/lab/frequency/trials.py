@@ -13,7 +13,6 @@ import json
 import math
 import tempfile
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -62,11 +61,11 @@ def run_trial(policy: Policy, steps: int, lives: Iterable[float], effect_every: 
         ledger = Ledger(folder / LEDGER)
         states = [(0, 0)]
         for ends_at in map(float, lives):  # for numpy's, each process would have to import numpy
-            finished = start(Attempt(folder, steps, effect_every, policy, ends_at).live).finished()
+            finished = start(attempt, folder, steps, effect_every, policy, ends_at).finished()
             if finished:
                 break
             states.append((len(ledger.effects()), _saved_steps(folder)))
-            if _gets_nowhere(states):
+            if len(states) > PATIENCE and len({saved for _, saved in states[-PATIENCE - 1 :]}) == 1:
                 break
         notes = [effect for effect in ledger.effects() if effect["name"] == "send_note"]
         return Trial(
@@ -80,13 +79,9 @@ def run_trial(policy: Policy, steps: int, lives: Iterable[float], effect_every: 
 def crash_points(policy: Policy, steps: int, effect_every: int = 1) -> list[float]:
     """Return a moment in each model call, in each tool, and before each rename, of a run that nobody kills."""
     with tempfile.TemporaryDirectory(prefix="minagent-") as name:
-        start(Attempt(Path(name), steps, effect_every, policy, math.inf).live).finished()
+        start(attempt, Path(name), steps, effect_every, policy, math.inf).finished()
         ends = json.loads(Path(name, MOMENTS).read_bytes())
     return [(begin + end) / 2 for begin, end in pairwise([0.0, *ends]) if end > begin]
-
-
-def _gets_nowhere(states: list[tuple[int, int]]) -> bool:
-    return len(states) > PATIENCE and len({saved for _, saved in states[-PATIENCE - 1 :]}) == 1
 
 
 def _saved_steps(folder: Path) -> int:
@@ -97,35 +92,25 @@ def _saved_steps(folder: Path) -> int:
     return sum(message.role == "tool" for message in checkpoint.session.messages)
 
 
-@dataclass
-class Attempt:
-    """One process: what it is to do, and when it dies."""
+def attempt(folder: Path, steps: int, effect_every: int, policy: Policy, ends_at: float) -> None:
+    """Be a process: begin, or go on from the disk, and run to the end if there is the time."""
+    now = 0.0  # the virtual clock
+    moments: list[float] = []  # when each model call, tool and rename ended
 
-    folder: Path
-    steps: int
-    effect_every: int
-    policy: Policy
-    ends_at: float
-    now: float = 0.0  # the virtual clock
-    moments: list[float] = field(default_factory=list)  # when each model call, tool and rename ended
-
-    def spend(self, seconds: float) -> None:
-        """Let time pass."""
-        self.now += seconds
-        if self.now > self.ends_at:
+    def spend(_: int) -> None:
+        nonlocal now
+        now += SECONDS.get(points.names[-1], 0.0)
+        if now > ends_at:
             die()
-        self.moments.append(self.now)
+        moments.append(now)
 
-    def live(self) -> None:
-        """Begin, or go on from the disk, and run to the end if there is the time."""
-        points = CrashPoints(lambda _: self.spend(SECONDS.get(points.names[-1], 0.0)))
-        ledger = Ledger(self.folder / LEDGER)
-        example = long_task(self.steps, self.effect_every)
-        agent = example.agent(WatchedTools(ledger, points.about_to))
-        model = WatchedModel(example.script, ledger, points.about_to)
-        path = self.folder / CHECKPOINT
-        began = example.begin_or_resume(agent, path)
-        model.cursor = began.model_cursor
-        with points.watching_files():
-            run_with_checkpoints(agent, began.session, model, began.steps, path, self.policy, clock=lambda: self.now)
-        (self.folder / MOMENTS).write_text(json.dumps(self.moments))
+    points = CrashPoints(spend)
+    ledger = Ledger(folder / LEDGER)
+    example = long_task(steps, effect_every)
+    agent = example.agent(WatchedTools(ledger, points.about_to))
+    model = WatchedModel(example.script, ledger, points.about_to)
+    began = example.begin_or_resume(agent, folder / CHECKPOINT)
+    model.cursor = began.model_cursor
+    with points.watching_files():
+        run_with_checkpoints(agent, began.session, model, began.steps, folder / CHECKPOINT, policy, clock=lambda: now)
+    (folder / MOMENTS).write_text(json.dumps(moments))

@@ -9,13 +9,13 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from minagent import Agent, Message, Session, ToolCall, ToolRegistry, init_session, recover_checkpoint, save_checkpoint
 from minagent.agent import NOT_RECORDED, Recorder, step_once
-from minagent.lab.processes.crash_points import CrashPoints, WatchedDatabase
+from minagent.lab.processes.crash_points import CrashPoints
 from minagent.lab.processes.phases import SavePlan
-from minagent.lab.world.example import BEGAN, SESSION
+from minagent.lab.world.example import BEGAN, SESSION, HistoryModel
 from minagent.lab.world.ledger import Ledger
 from minagent.lab.world.payments import Payments
 from minagent.log import DidNotHappen, FileStore, InDoubt, SessionLog, SqliteStore, Unknown
@@ -68,28 +68,6 @@ class Shape(NamedTuple):
 STANDARD = Shape()
 
 
-class _Model:
-    """Orders for each step, and answers in the end. It has no script: the history tells how far the work is."""
-
-    cursor: int | None = None
-
-    def __init__(self, shape: Shape, bill: Ledger, points: CrashPoints) -> None:
-        self.shape, self.bill, self.points = shape, bill, points
-
-    def complete(self, messages: Sequence[Message], schemas: Sequence[dict[str, Any]]) -> Reply:  # noqa: ARG002
-        """Answer, and write the bill."""
-        self.points.about_to("model")
-        step = sum(message.role == "assistant" for message in messages)
-        asked = "" if self.shape.repeats_itself else f", asked {self.bill.bill().calls}"
-        orders = [f"order {step}.{number}{asked}" for number in range(self.shape.tools)]
-        calls = [ToolCall(f"c{n}", "charge", {"order": order, "amount": 10}) for n, order in enumerate(orders)]
-        usage = Usage(0, 0)
-        self.bill.record_model_call(usage)
-        self.points.about_to("answer")
-        done = step == self.shape.steps
-        return Reply(Message("assistant", "All is paid.") if done else Message("assistant", "", calls), usage)
-
-
 @dataclass
 class _SaveEachTool(Recorder):
     """A recorder without a log: it saves the whole session where a log would append."""
@@ -115,13 +93,25 @@ class Life:
     """One process: it goes on from what the disk holds, and finishes if it does not die before."""
 
     def __init__(self, folder: Path, variant: Variant, shape: Shape, payments: Payments, points: CrashPoints) -> None:
-        self.folder, self.variant, self.payments, self.points = folder, variant, payments, points
+        self.folder, self.variant, self.shape, self.payments, self.points = folder, variant, shape, payments, points
         self.transaction: Callable[[], AbstractContextManager[object]] = nullcontext  # what a charge is a part of
-        self.model = _Model(shape, Ledger(folder / BILL), points)
+        self.model = HistoryModel(self._order)
         registry = ToolRegistry()
         reconcile = payments.what_happened if variant.can_be_asked else None
         registry.register(effect=variant.effect, reconcile=reconcile)(self.charge)
         self.agent = Agent(registry, "You place orders.")
+
+    def _order(self, messages: Sequence[Message]) -> Message:
+        """Be the model: order for each step, and answer in the end; write the bill."""
+        self.points.about_to("model")
+        bill, step = Ledger(self.folder / BILL), sum(message.role == "assistant" for message in messages)
+        asked = "" if self.shape.repeats_itself else f", asked {bill.bill().calls}"
+        orders = [f"order {step}.{number}{asked}" for number in range(self.shape.tools)]
+        calls = [ToolCall(f"c{n}", "charge", {"order": order, "amount": 10}) for n, order in enumerate(orders)]
+        bill.record_model_call(Usage(0, 0))
+        self.points.about_to("answer")
+        done = step == self.shape.steps
+        return Message("assistant", "All is paid.") if done else Message("assistant", "", calls)
 
     def charge(self, order: str, amount: int, *, idempotency_key: str | None) -> str:
         """Charge the customer of an order."""
@@ -154,7 +144,7 @@ class Life:
                     self.payments, self.transaction = Payments(store.connection), store.effect
                 if self.points.imagined:
                     store.connection.execute("PRAGMA synchronous = OFF")
-                store.connection = WatchedDatabase(store.connection, self.points)  # type: ignore[assignment]
+                store.connection = self.points.watched(store.connection)
             with self.points.watching_files():
                 self._write_log(SessionLog.resume(store, SESSION, writer="w"))
         finally:

@@ -4,5 +4,5 @@ phases          the phases of a step, and the parts of an agent that stop before
 crash_points    a process that dies at the point that was chosen
 child_process   a process of ours, and the pipes to it
 launcher        the small process that forks the others
-agent_process   an agent at work, to be killed, and its parent's hold on it
+agent_process   an agent at work, to be killed
 """

@@ -1,4 +1,4 @@
-"""A process to be killed, an agent at work on an example, and its parent's hold on it.
+"""A process to be killed: an agent at work on an example.
 
 Before each phase of its work (see `phases`) it writes one line to its standard output, and waits for one line on its
 standard input. So the parent always knows where it stands, and it does not know what comes:
@@ -15,7 +15,6 @@ reads an end of file, and leaves.
 import contextlib
 import os
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,13 +22,12 @@ from typing import Any
 from minagent import Checkpoint, pending_calls, save_checkpoint, step_once
 from minagent.agent import NOT_RECORDED, Recorder
 from minagent.lab.processes import phases
-from minagent.lab.processes.child_process import say, start, wait_for_parent
-from minagent.lab.processes.crash_points import CrashPoints, die_at
+from minagent.lab.processes.child_process import say, wait_for_parent
+from minagent.lab.processes.crash_points import CrashPoints, die_at, first, instead
 from minagent.lab.processes.phases import Phase, Recording, Report
 from minagent.lab.world.example import EXAMPLES, SESSION, Example, ExampleName
 from minagent.lab.world.ledger import Ledger
 from minagent.log import FileStore, InDoubt, SessionLog
-from minagent.plain_json import parse
 from minagent.tools import Effect
 
 HALF = 2  # the second crash point of every write: see `crash_points`
@@ -63,7 +61,8 @@ class _AgentProcess:
         store = FileStore(self.path.parent)
         if not store.read(SESSION).lines:
             SessionLog.begin(store, self.example.begin(self.agent), 0, writer="agent", incarnation="i1")
-        self.recorder = log = SessionLog.resume(phases.WatchedStore(store, self._append), SESSION, writer="agent")
+        watched = instead(store, append=first(self._about_to_append, store.append))
+        self.recorder = log = SessionLog.resume(watched, SESSION, writer="agent")
         return Checkpoint(log.state.session, log.state.model_cursor, log.state.steps)
 
     def about_to(self, phase: Phase, doubt: str = "") -> None:
@@ -72,7 +71,7 @@ class _AgentProcess:
         if wait_for_parent() == "tear":
             self._torn.enter_context(CrashPoints(die_at(HALF)).watching_files())
 
-    def _append(self) -> None:
+    def _about_to_append(self, *_: object) -> None:
         self.about_to("plan" if pending_calls(self.session.messages) else "save")
 
     def save(self, phase: Phase) -> None:
@@ -97,40 +96,3 @@ def work(folder: Path, recording: Recording, example: ExampleName) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     os.chdir(folder)
     _AgentProcess(folder, recording, EXAMPLES[example]).run()
-
-
-class WorkerDied(Exception):
-    """The child ended before its work was done: it failed, or somebody else has killed it."""
-
-
-class Worker:
-    """The child, as the parent holds it. It stands before its first phase when the constructor returns."""
-
-    def __init__(self, folder: Path, recording: Recording, example: ExampleName) -> None:
-        # A file, since a pipe that nobody reads fills up, and then the child waits for ever.
-        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the child
-        self.child = start(work, folder.absolute(), recording, example, complaints=self._complaints)
-        self.pid = self.child.pid
-        self.kill = self.child.kill  # sends SIGKILL, and waits until the process is gone from the process table
-        self.report = self._read()
-
-    def tear(self) -> None:
-        """Let the child, which is about to write, die when half of it is written."""
-        self.child.tell(b"tear")
-        self.child.wait()
-
-    def proceed(self) -> Report | None:
-        """Let the child do its next phase. Return where it stands then, or None if its work is done."""
-        self.child.tell(b"go")
-        self.report = self._read()
-        return self.report
-
-    def _read(self) -> Report | None:
-        # If a reader presses Interrupt, where the child stands is not known any more: `hear` kills it.
-        if line := self.child.hear():
-            return Report(**parse(line))
-        if (code := self.child.wait()) != 0:
-            self._complaints.seek(0)
-            complaint = self._complaints.read().decode(errors="replace")
-            raise WorkerDied(f"process {self.pid} ended with code {code}. {complaint}")
-        return None

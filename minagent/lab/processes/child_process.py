@@ -1,8 +1,8 @@
 """A process of ours, and the pipes to it: a call of a function, and one line at a time, each way.
 
     child = start(write, folder, "file", "w0", 200)
-    child.hear()                  # its next line; b"" if it has ended
-    child.tell(b"go")
+    child.hear()                  # the next value that it says; None if it has finished its work
+    child.tell("go")
     child.kill()                  # SIGKILL; when this returns it is gone from the process table
 
 The parent's side is `start` and `Child`, the child's `say` and `wait_for_parent`.
@@ -19,23 +19,34 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import weakref
 from collections.abc import Callable
 from typing import IO, Any
 
-from minagent.plain_json import compact
+from minagent.plain_json import compact, parse
 
 
-def start(run: Callable[..., object], *arguments: Any, complaints: IO[bytes] | None = None) -> "Child":
-    """Start a process that makes this call; `complaints` is its stderr, or else that of this process.
+class ChildDied(RuntimeError):
+    """A process has failed, or was killed by somebody else; the message has what it wrote to standard error."""
+
+    def __init__(self, pid: int, code: int, complaint: str) -> None:
+        hint = " (What a notebook defines cannot be sent to a process.)" if "Can't get attribute" in complaint else ""
+        super().__init__(f"process {pid} ended with code {code}. {complaint}{hint}")
+        self.code = code
+
+
+def start(run: Callable[..., object], *arguments: Any) -> "Child":
+    """Start a process that makes this call.
 
     The function is one of a module: what a notebook defines cannot be sent. The process has a session of its own:
     Jupyter interrupts a cell by a signal to the kernel's whole group of processes.
     """
     call = base64.b64encode(pickle.dumps((run, arguments))).decode()
     to_child, from_child = os.pipe(), os.pipe()
-    theirs = [to_child[0], from_child[1], 2 if complaints is None else complaints.fileno()]
+    complaints = tempfile.TemporaryFile()  # noqa: SIM115 - a pipe that nobody reads would fill up; `_end` closes it
+    theirs = [to_child[0], from_child[1], complaints.fileno()]
     try:
         pid = _launcher(os.getpid()).ask({"start": call}, theirs)["pid"]
     except BaseException:
@@ -45,34 +56,51 @@ def start(run: Callable[..., object], *arguments: Any, complaints: IO[bytes] | N
     finally:
         os.close(to_child[0])
         os.close(from_child[1])
-    return Child(pid, open(to_child[1], "wb", buffering=0), open(from_child[0], "rb"))
+    return Child(pid, open(to_child[1], "wb", buffering=0), open(from_child[0], "rb"), complaints)
 
 
 class Child:
     """The parent's hold on a process. One that is dropped is killed; so are all at the end of Python."""
 
-    def __init__(self, pid: int, to_child: IO[bytes], from_child: IO[bytes]) -> None:
+    def __init__(self, pid: int, to_child: IO[bytes], from_child: IO[bytes], complaints: IO[bytes]) -> None:
         self.pid = pid
-        self._to_child, self._from_child = to_child, from_child
+        self.complaint = ""  # what it wrote to standard error, once its end was waited for
+        self._to_child, self._from_child, self._complaints = to_child, from_child, complaints
         self._code: list[int] = []  # shared with `_end`, which must not hold the child itself
-        self.kill = weakref.finalize(self, _end, pid, self._code, to_child, from_child)
+        self.kill = weakref.finalize(self, _end, pid, self._code, to_child, from_child, complaints)
         """Send SIGKILL, and wait until the process is gone from the process table."""
 
-    def tell(self, line: bytes) -> None:
-        """Send a line. If the child is dead, nothing is sent: hearing from it will tell."""
+    def tell(self, word: str) -> None:
+        """Send a word. If the child is dead, nothing is sent: hearing from it will tell."""
         with contextlib.suppress(BrokenPipeError):
-            self._to_child.write(line + b"\n")
+            self._to_child.write(word.encode() + b"\n")
 
-    def hear(self) -> bytes:
-        """Return the child's next line, without its line break, or b"" if it has ended.
+    def hear(self) -> Any:
+        """Return the next value that the child says; None if it has finished its work; else raise ChildDied.
 
         An interrupt kills it: to what its next line belongs, nobody could tell.
         """
         try:
-            return self._from_child.readline().rstrip(b"\n")
+            if line := self._from_child.readline():
+                return parse(line)
+            code = self.wait()
         except BaseException:
             self.kill()
             raise
+        if code != 0:
+            raise ChildDied(self.pid, code, self.complaint)
+        return None
+
+    def listen(self) -> tuple[list[Any], bool]:
+        """Return all that the child says until its end, and whether it finished: if not, it was killed."""
+        said: list[Any] = []
+        try:
+            said.extend(iter(self.hear, None))
+        except ChildDied as death:
+            if death.code != -signal.SIGKILL:
+                raise
+            return said, False
+        return said, True
 
     def stop(self) -> None:
         """Stop it, as a machine does that falls asleep, and wait until it has stopped."""
@@ -83,32 +111,19 @@ class Child:
         """Let it run again."""
         os.kill(self.pid, signal.SIGCONT)
 
-    @property
-    def running(self) -> bool:
-        """Whether it has not ended."""
-        if not self._code and (status := _waited(self.pid, os.WNOHANG)) is not None:
-            self._code.append(os.waitstatus_to_exitcode(status))
-        return not self._code
-
     def wait(self) -> int:
         """Wait for its end, and return its exit code: minus the signal's number if it was killed."""
         if not self._code:
             self._code.append(os.waitstatus_to_exitcode(_waited(self.pid, 0)))
+            self._complaints.seek(0)
+            self.complaint = self._complaints.read().decode(errors="replace")
         self.kill()
         return self._code[0]
 
     def finished(self) -> bool:
-        """Wait for its end: whether it finished its work, or was killed; RuntimeError, if it ended otherwise."""
-        try:
-            self._from_child.read()  # a pipe that nobody reads fills up, and then the child waits for ever
-            code = self.wait()
-        except BaseException:
-            self.kill()  # an interrupt: it must not go on writing to a folder that goes
-            raise
-        if code not in (0, -signal.SIGKILL):
-            hint = "(what a notebook defines cannot be sent to it)"
-            raise RuntimeError(f"a process ended with code {code}; it says why on stderr {hint}")
-        return code == 0
+        """Wait for its end: whether it finished its work, or was killed; ChildDied, if it ended otherwise."""
+        _, finished = self.listen()
+        return finished
 
 
 def _end(pid: int, code: list[int], *pipes: IO[bytes]) -> None:
@@ -171,8 +186,7 @@ def _launcher(_: int) -> _Launcher:
 
 def say(value: Any) -> None:
     """Tell the parent a value, as a line of JSON."""
-    sys.stdout.buffer.write(compact(value) + b"\n")
-    sys.stdout.buffer.flush()
+    os.write(1, compact(value) + b"\n")
 
 
 def wait_for_parent() -> str:

@@ -24,7 +24,7 @@ import os
 import signal
 import sqlite3
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar, cast
 
 from minagent import atomic, checkpoint
 from minagent.log.stores import file
@@ -65,67 +65,61 @@ class CrashPoints:
     @contextlib.contextmanager
     def watching_files(self) -> Iterator[None]:
         """Make each write, fsync and rename of minagent a point."""
+        fsync = first(lambda _: self.about_to("fsync"), (lambda _: None) if self.imagined else os.fsync)
+        rename = first(lambda *_: self.about_to("rename"), os.replace)
+        watched = instead(os, write=self._write, fsync=fsync, replace=rename)
         modules = (atomic, checkpoint, file)
         for module in modules:
-            setattr(module, "os", _WatchedOs(self))  # noqa: B010 - mypy would not have it otherwise
+            setattr(module, "os", watched)  # noqa: B010 - mypy would not have it otherwise
         try:
             yield
         finally:
             for module in modules:
                 setattr(module, "os", os)  # noqa: B010
 
-
-class _WatchedOs:
-    """Stands where the module `os` stood."""
-
-    def __init__(self, points: CrashPoints) -> None:
-        self._points = points
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(os, name)
-
-    def write(self, descriptor: int, data: bytes) -> int:
+    def _write(self, descriptor: int, data: bytes) -> int:
         """Write in two halves: a process can be killed between them."""
-        self._points.about_to("write")
+        self.about_to("write")
         written = os.write(descriptor, data[: len(data) // 2])
-        self._points.about_to("half")
+        self.about_to("half")
         return written + os.write(descriptor, data[written:])
 
-    def fsync(self, descriptor: int) -> None:
-        """Force to disk."""
-        self._points.about_to("fsync")
-        if not self._points.imagined:
-            os.fsync(descriptor)
+    def watched(self, connection: sqlite3.Connection) -> sqlite3.Connection:
+        """Return a connection on which each statement that adds rows, and each commit of some, is a point."""
+        added = False
 
-    def replace(self, source: str, target: str) -> None:
-        """Rename."""
-        self._points.about_to("rename")
-        os.replace(source, target)
+        def come_to(statement: str, *_: Any) -> None:
+            nonlocal added
+            verb = statement.partition(" ")[0].lower()
+            if verb == "insert" or (verb == "commit" and added):
+                self.about_to(verb)
+                added = verb == "insert"
+
+        watched = {name: first(come_to, getattr(connection, name)) for name in ("execute", "executemany")}
+        return instead(connection, **watched)
 
 
-class WatchedDatabase:
-    """A connection to a database; each statement that adds rows, and each commit of some, is a point."""
+T = TypeVar("T")
 
-    def __init__(self, connection: sqlite3.Connection, points: CrashPoints) -> None:
-        self._connection = connection
-        self._points = points
-        self._added = False
+
+class _Other:
+    def __init__(self, real: object, functions: dict[str, Callable[..., Any]]) -> None:
+        self.__dict__ = {"_real": real, **functions}
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._connection, name)
+        return getattr(self._real, name)
 
-    def execute(self, statement: str, *values: Any) -> sqlite3.Cursor:
-        """Execute a statement."""
-        self._come_to(statement)
-        return self._connection.execute(statement, *values)
 
-    def executemany(self, statement: str, rows: Any) -> sqlite3.Cursor:
-        """Execute a statement for each row."""
-        self._come_to(statement)
-        return self._connection.executemany(statement, rows)
+def instead(real: T, **functions: Callable[..., Any]) -> T:
+    """Return what can stand where this object stood: it has these functions, and everything else of the real one."""
+    return cast("T", _Other(real, functions))
 
-    def _come_to(self, statement: str) -> None:
-        verb = statement.partition(" ")[0].lower()
-        if verb == "insert" or (verb == "commit" and self._added):
-            self._points.about_to(verb)
-            self._added = verb == "insert"
+
+def first(come_to: Callable[..., object], function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return this function, with something that is done first: it gets the same arguments."""
+
+    def call(*arguments: Any) -> Any:
+        come_to(*arguments)
+        return function(*arguments)
+
+    return call

@@ -19,7 +19,6 @@ from typing import Any, Literal, NamedTuple
 
 from minagent import FakeModel, Message, Recorder, SaveWhen, Session, ToolCall, ToolRegistry, Unsaved
 from minagent.lab.world.ledger import Ledger
-from minagent.log import Store
 from minagent.models import Reply
 
 Phase = Literal["model", "plan", "tool", "result", "save", "doubt"]
@@ -105,19 +104,3 @@ class SavePlan(Recorder):
         unsaved = Unsaved(about_to_run=self.registry.effects(reply.message.tool_calls))
         if SaveWhen(before_side_effects=True).due(unsaved):
             self.save()
-
-
-@dataclass
-class WatchedStore:
-    """A store that stops before each append."""
-
-    store: Store
-    about_to: Callable[[], None]
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.store, name)
-
-    def append(self, session_id: str, records: Sequence[bytes], expected_length: int) -> None:
-        """Stop, and append."""
-        self.about_to()
-        self.store.append(session_id, records, expected_length)

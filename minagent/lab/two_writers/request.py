@@ -18,7 +18,6 @@ Before each thing that others can see or disturb it says what it is about to do:
 
 import contextlib
 from collections.abc import Callable, Sequence
-from functools import partial
 from hashlib import sha256
 from os.path import exists
 from pathlib import Path
@@ -26,7 +25,7 @@ from typing import Literal
 
 from minagent import Agent, Message, Session, ToolCall, ToolRegistry, recover_checkpoint, save_checkpoint
 from minagent.agent import NOT_RECORDED, Recorder, Step, add_question, step_once
-from minagent.lab.processes.phases import WatchedStore
+from minagent.lab.processes.crash_points import first, instead
 from minagent.lab.world.example import BEGAN, SESSION, HistoryModel
 from minagent.lab.world.ledger import Ledger
 from minagent.log import Conflict, Lease, LeaseLost, SessionLog
@@ -143,9 +142,9 @@ class Request:
 
     def _with_log(self) -> Ending:
         self.about_to("read")
-        log = SessionLog.resume(
-            WatchedStore(self.place.store, partial(self.about_to, "append")), SESSION, writer=self.customer
-        )
+        store = self.place.store
+        watched = instead(store, append=first(lambda *_: self.about_to("append"), store.append))
+        log = SessionLog.resume(watched, SESSION, writer=self.customer)
         lease = Lease(log, LEASE_SECONDS, self.place.time) if self.rule == "lease" else None
         if lease is not None and not lease.acquire():
             self.about_to("wait")

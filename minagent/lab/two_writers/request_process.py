@@ -17,7 +17,6 @@ from minagent.lab.processes.child_process import say, start, wait_for_parent
 from minagent.lab.two_writers.interleavings import TIME_PASSES, Meeting, MeetingOutcome, meeting
 from minagent.lab.two_writers.request import Ending, Place, Request, Rule
 from minagent.log import open_store
-from minagent.plain_json import parse
 
 
 class InProcess:
@@ -31,19 +30,15 @@ class InProcess:
         self._listen()
 
     def _listen(self) -> None:
-        """Take in what the process says next; raise RuntimeError if that is nothing."""
         self.next = None  # where it stands is not known until it says so
-        if not (line := self.process.hear()):
-            self.die()
-            raise RuntimeError("the request ended without a word; it says why on stderr")
-        said = parse(line)
+        said = self.process.hear()
         self.next, self.ending = said.get("next"), said.get("ending")
         if self.ending is not None:
             self.process.wait()
 
     def go(self) -> None:
-        """Let it do what it is about to do, up to its next operation; raise RuntimeError if it says nothing more."""
-        self.process.tell(b"go")
+        """Let it do what it is about to do, up to its next operation; raise ChildDied if it comes to none."""
+        self.process.tell("go")
         self._listen()
 
     def die(self) -> None:

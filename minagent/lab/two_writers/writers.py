@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from minagent.atomic import replace_atomically
-from minagent.lab.processes.child_process import Child, say, start, wait_for_parent
+from minagent.lab.processes.child_process import say, start, wait_for_parent
 from minagent.lab.world.example import SESSION
 from minagent.log import Conflict, FileStore, SqliteStore
 from minagent.log.stores.base import Records
@@ -75,19 +75,6 @@ def append_all(log: Log, name: str, count: int) -> int:
     return conflicts
 
 
-def start_writer(folder: Path, store: str, name: str, count: int) -> Child:
-    """Start a process that says when it is ready, waits for a line, and appends."""
-    return start(_write, folder, store, name, count)
-
-
-def conflicts(child: Child) -> int:
-    """Wait until all is appended; return how many conflicts there were. RuntimeError, if the writer failed."""
-    said = child.hear()
-    if (code := child.wait()) != 0:
-        raise RuntimeError(f"a writer ended with code {code}; it says why on stderr")
-    return int(said)
-
-
 class Race(NamedTuple):
     """What came of it."""
 
@@ -97,21 +84,21 @@ class Race(NamedTuple):
 
 
 def race(folder: Path, store: str, writers: int, count: int) -> Race:
-    """Let this many processes append this many records each, all at once. RuntimeError, if one of them failed."""
-    children = [start_writer(folder, store, f"w{number}", count) for number in range(writers)]
+    """Let this many processes append this many records each, all at once. ChildDied, if one of them failed."""
+    children = [start(write, folder, store, f"w{number}", count) for number in range(writers)]
     try:
         for child in children:
             child.hear()
         for child in children:
-            child.tell(b"go")
-        tried_again = sum(conflicts(child) for child in children)
+            child.tell("go")
+        conflicts = sum(child.hear() for child in children)
     finally:
         for child in children:
             child.kill()
-    return Race(writers * count, len(set(STORES[store](folder).read(SESSION).lines)), tried_again)
+    return Race(writers * count, len(set(STORES[store](folder).read(SESSION).lines)), conflicts)
 
 
-def _write(folder: Path, store: str, name: str, count: int) -> None:
+def write(folder: Path, store: str, name: str, count: int) -> None:
     """Be a writer."""
     log = STORES[store](folder)
     say("ready")

@@ -55,7 +55,7 @@ class CrashLabView(ActionView):
         })  # fmt: skip
 
     def _lane(self) -> str:
-        stood = None if self.lab.process is None else self.lab.process.report
+        stood = self.lab.stood
         items = "".join(self._phase(phase, here=phase == (stood and stood.phase)) for phase in self.lab.phases)
         return f'<ol class="minagent-lane" aria-label="Phases of a step">{items}</ol>'
 

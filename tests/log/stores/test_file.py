@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from minagent.lab.faults.file_calls import NO_STRIKE, Ended, Fault, Strike, run
-from minagent.lab.two_writers.writers import append_all, conflicts, record, start_writer
+from minagent.lab.processes.child_process import start
+from minagent.lab.two_writers.writers import append_all, record, write
 from minagent.lab.world.example import SESSION
 from minagent.log import AppendUnknown, Conflict, LogDamaged
 from minagent.log.stores.file import FileStore, _Open
@@ -237,15 +238,15 @@ def test_threads_may_share_a_store(tmp_path: Path):
 def test_a_reader_never_sees_half_a_record(tmp_path: Path):
     """While another process appends, truncates nothing and hurries: each line is whole at each moment."""
     store = FileStore(tmp_path)
-    writer = start_writer(tmp_path, "file", "a", 300)
+    writer = start(write, tmp_path, "file", "a", 300)
     writer.hear()
-    writer.tell(b"go")
-    lengths = []
-    while writer.running:
+    writer.tell("go")
+    lengths = [0]
+    while lengths[-1] < 300:
         records = store.read(SESSION)
         assert records.lines == [record("a", n, n) for n in range(records.length)]
         lengths.append(records.length)
-    assert (lengths, conflicts(writer)) == (sorted(lengths), 0)
+    assert (lengths, writer.hear()) == (sorted(lengths), 0)
     assert store.read(SESSION).length == 300
 
 

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from minagent import Agent, FakeModel, Message, ToolCall, ToolRegistry, init_session, step_once
-from minagent.lab.two_writers.writers import append_all, conflicts, start_writer
+from minagent.lab.processes.child_process import start
+from minagent.lab.two_writers.writers import append_all, write
 from minagent.lab.world.example import SESSION
 from minagent.log import AppendUnknown, Conflict, SessionLog, SqliteStore, run_with_log
 from minagent.log.stores import sqlite
@@ -226,18 +227,18 @@ def test_a_thread_waits_for_the_append_of_another(path: Path, action: Callable[[
 def test_threads_share_a_store_and_processes_the_file(path: Path):
     """Each appends, and tries again after a conflict: nothing is lost."""
     store = SqliteStore(path)
-    processes = [start_writer(path.parent, "sqlite", name, 50) for name in "ab"]
+    processes = [start(write, path.parent, "sqlite", name, 50) for name in "ab"]
     for process in processes:
         process.hear()
     threads = [threading.Thread(target=append_all, args=(store, name, 50)) for name in "cde"]
     for process in processes:
-        process.tell(b"go")
+        process.tell("go")
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     for process in processes:
-        conflicts(process)  # waits, and raises if it failed
+        process.hear()  # waits, and raises if it failed
     lines = store.read(SESSION).lines
     assert [json.loads(line)["number"] for line in lines] == list(range(250))
 
