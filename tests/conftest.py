@@ -38,6 +38,7 @@ def _place_of_folders() -> Path:
 # All folders of a run are in this one, and go with it: of runs at the same time, one would take away another's.
 _folders = tempfile.TemporaryDirectory(prefix="minagent-", dir=_place_of_folders(), ignore_cleanup_errors=True)
 os.environ["TMPDIR"] = os.environ["PYTEST_DEBUG_TEMPROOT"] = tempfile.tempdir = _folders.name
+OF_THE_RUN = Path(_folders.name)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

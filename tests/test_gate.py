@@ -49,8 +49,8 @@ def test_the_workflow_brings_nothing_that_the_readme_does_not_ask_for():
 
 
 def test_the_second_part_of_the_gate_runs_what_the_first_does_not():
-    """The tests in a browser, as the README has it; no folder of tests is in neither part, or in both."""
-    command = command_below("of its own:")
+    """What needs a browser or servers, as the README has it; no folder of tests is in neither part, or in both."""
+    command = command_below("`apt-get install chromium fonts-noto-cjk redis-server`, and a run of its own:")
     assert (ROOT / ".ci" / "extras").read_text(encoding="utf-8").splitlines()[-1] == command
     second = [argument for argument in command.split() if argument.startswith("tests")]
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))

@@ -93,13 +93,24 @@ def test_a_module_that_needs_a_package_of_the_notebooks_says_what_to_install(pyt
         not {"minagent.lab.any_store.check_store", "minagent.lab.crash_lab.crashlab", "minagent.lab.kernel.environment"}
         & refused.keys()
     )
+    assert refused.pop("minagent.log.stores.postgres") == "No module named 'psycopg'"
+    assert refused.pop("minagent.log.stores.redis") == "No module named 'redis'"
     for name, said in refused.items():
         assert name.startswith("minagent.lab.")
         assert re.fullmatch(rf"No module named '\w+'\. This part of .*: {PIP_INSTALL}", said), (name, said)
 
 
-def test_a_store_that_is_not_there_is_named_with_those_that_are(python: Path, tmp_path: Path):
-    """Nothing that could be installed would bring it."""
-    done = run(python, "import minagent.log\nminagent.log.open_store('postgresql://host/name')", tmp_path)
-    stores = "memory:, file:FOLDER or sqlite:FILE (there are no others)"
-    assert done.stderr.endswith(f"InvalidValue: url: expected {stores}, found 'postgresql://host/name'\n")
+@pytest.mark.parametrize(
+    ("url", "package", "extra"),
+    [
+        ("postgresql://host/name", "psycopg", "postgres"),
+        ("redis://host", "redis", "redis"),
+        ("unix:///socket", "redis", "redis"),
+    ],
+)
+def test_a_store_that_is_an_extra_says_what_to_install(
+    python: Path, tmp_path: Path, url: str, package: str, extra: str
+):
+    """Where it is not installed."""
+    done = run(python, f"import minagent.log\nminagent.log.open_store({url!r})", tmp_path)
+    assert done.stderr.endswith(f"No module named '{package}'; install it: pip install 'minagent[{extra}]'\n")

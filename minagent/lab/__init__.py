@@ -9,5 +9,6 @@ matrix         every crash point of every way of recording
 frequency      how often to save: formula, simulation, and real runs side by side
 two_writers    two writers of one session, in every order
 any_store      the five requirements, and two writers, tried on any store: yours, too
+servers        real servers on this machine, to be killed and started again
 views          widgets and plots: no logic, and nothing imports them
 """

@@ -20,6 +20,7 @@ has the effect when it wakes, whoever has the lease by then. Against that a tool
 Source: chapter 7.3.9; Gray and Cheriton, "Leases" (1989).
 """
 
+import contextlib
 import time
 from collections.abc import Callable
 
@@ -48,12 +49,10 @@ class Lease:
             LogMissing, LogDamaged: as `SessionLog.resume`.
         """
         self.log.refresh()
-        try:
+        with contextlib.suppress(Conflict, LeaseLost):  # another was faster
             if not self._is_held_by_another():
                 self._write()
                 return True
-        except (Conflict, LeaseLost):  # another was faster
-            pass
         return False
 
     def _is_held_by_another(self) -> bool:

@@ -26,8 +26,6 @@ The kinds, and their bodies:
               again, and runs
     lease     `lease`: null, or who may write: the `holder`, a writer, until it has appended nothing for `seconds`
 
-Version history: 1 is the first.
-
 Source: chapters 7.3.6 and 7.3.8.
 """
 
@@ -68,7 +66,7 @@ def encode(record: Record, before: str) -> tuple[bytes, str]:
     The body is plain JSON: what comes into it was checked there.
     """
     unsigned = compact({"v": VERSION, **vars(record)})
-    digest = _digest(unsigned, before)
+    digest = hashlib.sha256(before.encode() + unsigned).hexdigest()
     return unsigned[:-1] + _signature(digest), digest
 
 
@@ -80,7 +78,7 @@ def decode(line: bytes, before: str, seq: int) -> tuple[Record, str]:
         LogTooNew: it is, in a format that is newer than this version of minagent.
     """
     unsigned = line[: -len(_signature(NO_DIGEST))] + b"}"
-    digest = _digest(unsigned, before)
+    digest = hashlib.sha256(before.encode() + unsigned).hexdigest()
     if unsigned[:-1] + _signature(digest) != line:
         raise LogDamaged("the digest does not fit: the line is damaged, or the one before is not the one that was")
     fields = parse(unsigned)
@@ -93,10 +91,6 @@ def decode(line: bytes, before: str, seq: int) -> tuple[Record, str]:
 
 def _signature(digest: str) -> bytes:
     return f',"sha256":"{digest}"}}'.encode()
-
-
-def _digest(unsigned: bytes, before: str) -> str:
-    return hashlib.sha256(before.encode() + unsigned).hexdigest()
 
 
 class Doubt(NamedTuple):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from minagent.lab.processes.child_process import Child, ChildDied, start
-from minagent.lab.two_writers.writers import STORES, Race, append_all, race, record, write
+from minagent.lab.two_writers.writers import Race, append_all, opened, race, record, write
 from minagent.lab.world.example import SESSION
 from minagent.log import Conflict
 from tests.conftest import in_process_table
@@ -22,7 +22,7 @@ def test_of_1600_appends_1600_are_kept(tmp_path: Path, store: str):
     found = race(tmp_path, store, WRITERS, COUNT)
     assert (found.acknowledged, found.kept) == (1600, 1600)
     assert found.conflicts >= WRITERS  # one after the other, there would be one less: all but the first have one
-    records = [json.loads(line) for line in STORES[store](tmp_path).read(SESSION).lines]
+    records = [json.loads(line) for line in opened(store, tmp_path).read(SESSION).lines]
     assert [record["number"] for record in records] == list(range(1600))
     for writer in range(WRITERS):
         assert [record["n"] for record in records if record["writer"] == f"w{writer}"] == list(range(COUNT))
@@ -35,17 +35,17 @@ def test_without_a_condition_most_are_lost(tmp_path: Path):
     assert found.kept < 800
 
 
-@pytest.mark.parametrize("store", STORES)
+@pytest.mark.parametrize("store", ["file", "sqlite", "last write wins"])
 def test_one_writer_alone_loses_nothing(tmp_path: Path, store: str):
     """The baseline, too: what it lacks is the condition, and nothing else."""
     assert race(tmp_path, store, 1, 10) == Race(10, 10, 0)
-    assert STORES[store](tmp_path).read(SESSION).lines == [record("w0", n, n) for n in range(10)]
+    assert opened(store, tmp_path).read(SESSION).lines == [record("w0", n, n) for n in range(10)]
 
 
 @pytest.mark.parametrize("store", ["file", "sqlite"])
 def test_a_writer_goes_on_from_where_the_log_ends(tmp_path: Path, store: str):
     """After one conflict it knows."""
-    log = STORES[store](tmp_path)
+    log = opened(store, tmp_path)
     assert [append_all(log, name, 3) for name in ("a", "b")] == [0, 1]
     assert log.read(SESSION).lines[3:] == [record("b", n, 3 + n) for n in range(3)]
     with pytest.raises(Conflict):
@@ -82,4 +82,4 @@ def test_nobody_waits_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     with pytest.raises(KeyboardInterrupt):
         race(tmp_path, "file", 2, 10)
     assert not any(map(in_process_table, pids))
-    assert STORES["file"](tmp_path).read(SESSION).lines == []
+    assert opened("file", tmp_path).read(SESSION).lines == []

@@ -10,14 +10,14 @@ A writer is a process. It says "ready" when its store is open, waits for a line,
 conflicts there were. So all begin at once.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from minagent.atomic import replace_atomically
 from minagent.lab.processes.child_process import say, start, wait_for_parent
 from minagent.lab.world.example import SESSION
-from minagent.log import Conflict, FileStore, SqliteStore
+from minagent.log import Conflict, open_store
 from minagent.log.stores.base import Records
 
 
@@ -47,12 +47,11 @@ class LastWriteWins:
         return Records(0, self.path.read_bytes().splitlines() if self.path.exists() else [])
 
 
-STORES: dict[str, Callable[[Path], Log]] = {
-    "file": FileStore,
-    "sqlite": lambda folder: SqliteStore(folder / "sessions.db"),
-    "last write wins": LastWriteWins,
-}
-"""How each is opened in a folder that exists."""
+def opened(store: str, folder: Path) -> Log:
+    """Open "last write wins", a "file" or an "sqlite" store in a folder that exists, or the store of an address."""
+    if store == "last write wins":
+        return LastWriteWins(folder)
+    return open_store(store if ":" in store else f"{store}:{folder / 'sessions'}")
 
 
 def record(name: str, n: int, number: int) -> bytes:
@@ -95,12 +94,12 @@ def race(folder: Path, store: str, writers: int, count: int) -> Race:
     finally:
         for child in children:
             child.kill()
-    return Race(writers * count, len(set(STORES[store](folder).read(SESSION).lines)), conflicts)
+    return Race(writers * count, len(set(opened(store, folder).read(SESSION).lines)), conflicts)
 
 
 def write(folder: Path, store: str, name: str, count: int) -> None:
     """Be a writer."""
-    log = STORES[store](folder)
+    log = opened(store, folder)
     say("ready")
     wait_for_parent()
     say(append_all(log, name, count))

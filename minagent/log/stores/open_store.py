@@ -1,15 +1,16 @@
 """Open a store by its address, as it stands in a configuration.
 
-    memory:                  in this process alone
-    file:sessions            the folder `sessions`; an absolute one is file:/var/lib/agent, or file:///var/lib/agent
-    sqlite:sessions.db       the database `sessions.db`, likewise
-
-What follows the colon is a path as you would type it, without escapes.
+    memory:                             in this process alone
+    file:sessions                       the folder `sessions`: a path as you would type it, without escapes
+    sqlite:sessions.db                  the database `sessions.db`, likewise
+    postgresql://user@host/database     the extra `postgres`; what is special in a name or password is escaped
+    redis://host:6379/0                 the extra `redis`; rediss:// is with TLS, unix:// a socket
 
 Source: chapter 7.3.9.
 """
 
-from collections.abc import Callable
+from importlib import import_module
+from typing import Any
 
 from minagent.errors import InvalidValue
 from minagent.log.stores.base import Store
@@ -17,22 +18,30 @@ from minagent.log.stores.file import FileStore
 from minagent.log.stores.memory import MemoryStore
 from minagent.log.stores.sqlite import SqliteStore
 
-PERSISTENT: dict[str, Callable[[str], Store]] = {"file": FileStore, "sqlite": SqliteStore}
+IN_FILES: dict[str, type[FileStore | SqliteStore]] = {"file": FileStore, "sqlite": SqliteStore}
+ON_SERVERS = {"postgresql": "postgres", "redis": "redis", "rediss": "redis", "unix": "redis"}  # modules, and extras
 
 
-def open_store(url: str) -> Store:
-    """Return the store at an address.
+def open_store(url: str, **options: Any) -> Store:
+    """Return the store at an address. `options` are those of a server's driver: time-outs, TLS.
 
     Raises:
         InvalidValue: it is not the address of a store, or of a kind that this minagent does not know.
+        ModuleNotFoundError: the store is an extra that is not installed.
         OSError: what is there cannot be opened.
     """
     kind, colon, place = url.partition(":")
     if url == "memory:":
         return MemoryStore()
+    if (extra := ON_SERVERS.get(kind)) and place.startswith("//"):
+        try:
+            return import_module(f"minagent.log.stores.{extra}").open_url(url, **options)  # type: ignore[no-any-return]
+        except ModuleNotFoundError as missing:
+            raise ModuleNotFoundError(f"{missing}; install it: pip install 'minagent[{extra}]'") from missing
+    if kind not in IN_FILES or not colon:
+        known = "memory:, file:FOLDER, sqlite:FILE, postgresql://... or redis://..."
+        raise InvalidValue("url", f"expected {known} (there are no others), found {kind!r}")
     place = place.removeprefix("//")
-    if kind not in PERSISTENT or not colon:
-        raise InvalidValue("url", f"expected memory:, file:FOLDER or sqlite:FILE (there are no others), found {url!r}")
     if place in ("", ":memory:"):
         raise InvalidValue("url", f"{url!r} names no place that lasts: write a path after the colon")
-    return PERSISTENT[kind](place)
+    return IN_FILES[kind](place)

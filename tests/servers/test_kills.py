@@ -1,0 +1,160 @@
+"""Clients and servers that die, and connections that break: nothing acknowledged is lost, nothing is there twice."""
+
+import os
+import random
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from minagent.lab.processes.child_process import say, start, wait_for_parent
+from minagent.lab.servers.local_servers import PostgresServer, Server
+from minagent.lab.two_writers.writers import race
+from minagent.log import AppendUnknown, Conflict, open_store
+from minagent.log.stores.base import Store
+from tests.examined import Examined
+from tests.servers.conftest import forget_everything
+
+
+def test_eight_writers_at_once_lose_nothing(server: Server, tmp_path: Path, examined: Examined):
+    """1,600 appends are acknowledged, and 1,600 are there."""
+    result = race(tmp_path, server.url, writers=8, count=200)
+    examined("appends of eight writers on a server", result.acknowledged)
+    assert (result.acknowledged, result.kept) == (1_600, 1_600)
+
+
+def append_for_ever(url: str) -> None:
+    """Append numbered records, and say the number of each that was acknowledged."""
+    store = open_store(url)
+    say("ready")
+    wait_for_parent()
+    for number in range(10**6):
+        store.append("demo", [b"%d" % number], number)
+        say(number)
+
+
+def test_a_client_killed_at_any_moment_loses_nothing_acknowledged(
+    server: Server, reopen: Callable[[], Store], examined: Examined
+):
+    """One append at most is there of which it was not told."""
+    rng = random.Random(7309)  # noqa: S311 - no secret
+    for _ in range(10):
+        reader = reopen()
+        child = start(append_for_ever, server.url)
+        child.hear()
+        child.tell(b"go")
+        heard = [child.hear() for _ in range(rng.randint(1, 20))]
+        child.kill()
+        there = reader.read("demo").lines
+        assert there == [b"%d" % number for number in range(len(there))]
+        assert len(there) >= len(heard)
+        examined("clients of a server killed", 1)
+        forget_everything(server)
+
+
+def test_a_server_killed_at_any_moment_loses_nothing_acknowledged(
+    server: Server, reopen: Callable[[], Store], examined: Examined
+):
+    """SIGKILL to all of its processes, in the middle of appends; it comes back, and so does the client's store."""
+    rng, acknowledged = random.Random(7310), 0  # noqa: S311
+    store = reopen()
+    for _ in range(10):
+        killer = threading.Timer(rng.uniform(0.0, 0.05), server.kill)
+        killer.start()
+        unknown = 0
+        with suppress(OSError, AppendUnknown):
+            while True:
+                unknown = 1
+                store.append("demo", [b"%d" % acknowledged], acknowledged)
+                acknowledged, unknown = acknowledged + 1, 0
+        killer.join()
+        server.start()
+        there = store.read("demo").lines  # the same store: it connects again by itself
+        assert there == [b"%d" % number for number in range(len(there))]
+        assert acknowledged <= len(there) <= acknowledged + unknown
+        acknowledged = len(there)
+        examined("servers killed", 1)
+
+
+@contextmanager
+def proxy(server: Server, folder: Path) -> Iterator[tuple[str, list[int]]]:
+    """A way to the server that is cut when as many answers as `left` says have come back. Yields address and `left`."""
+    path = folder / server.socket.name
+    left = [10**9]
+
+    def pump(source: socket.socket, target: socket.socket, *, counted: bool) -> None:
+        with suppress(OSError):
+            while data := source.recv(1 << 16):
+                left[0] -= counted
+                if left[0] < 0:
+                    break
+                target.sendall(data)
+        for end in (source, target):
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def serve() -> None:
+        with suppress(OSError):
+            while True:
+                caller, _ = listening.accept()
+                there = socket.socket(socket.AF_UNIX)
+                there.connect(str(server.socket))
+                threading.Thread(target=pump, args=(caller, there), kwargs={"counted": False}, daemon=True).start()
+                threading.Thread(target=pump, args=(there, caller), kwargs={"counted": True}, daemon=True).start()
+
+    listening = socket.socket(socket.AF_UNIX)
+    listening.bind(str(path))
+    listening.listen()
+    threading.Thread(target=serve, daemon=True).start()
+    url = f"postgresql://postgres@/postgres?host={folder}" if isinstance(server, PostgresServer) else f"unix://{path}"
+    try:
+        yield url, left
+    finally:
+        listening.close()
+
+
+def test_a_connection_cut_before_an_answer_leaves_it_unknown_and_never_twice(
+    server: Server, reopen: Callable[[], Store], tmp_path: Path, examined: Examined
+):
+    """Before the first answer, the second, ..., until all come: what was told is there; the rest, once or not."""
+    seen, length, reader = set(), 0, reopen()
+    with proxy(server, tmp_path) as (url, left):
+        store = open_store(url)
+        for answers in range(100):
+            left[0] = answers
+            outcome = "kept"
+            try:
+                store.append("demo", [b"%d" % length], length)
+            except AppendUnknown:
+                outcome = "unknown"
+            except OSError:
+                outcome = "not added"
+            left[0] = 10**9
+            added = settled_length(reader, length) - length
+            assert added in {"kept": {1}, "unknown": {0, 1}, "not added": {0}}[outcome]
+            length += added
+            seen.add(outcome)
+            examined("connections cut before an answer", 1)
+            if outcome == "kept":
+                break
+    assert {"unknown", "kept"} <= seen
+    assert reader.read("demo").lines == [b"%d" % number for number in range(length)]
+
+
+def settled_length(reader: Store, length: int) -> int:
+    """Return the length once no append is under way: an empty one waits for its turn."""
+    with suppress(Conflict):
+        reader.append("demo", [], length)
+    return reader.read("demo").length
+
+
+def test_the_processes_of_a_server_are_gone_when_it_is_killed(server: Server):
+    """All of the group."""
+    server.kill()
+    with pytest.raises(ProcessLookupError):
+        os.killpg(server.process.pid, signal.SIGTERM)
+    server.start()
