@@ -1,0 +1,137 @@
+"""Client or server killed at every crash point of the standard run: the transcript is that of the undisturbed run."""
+
+from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from minagent import Message
+from minagent.lab.matrix import variants
+from minagent.lab.matrix.variants import STANDARD, VARIANTS, Life
+from minagent.lab.processes.child_process import start
+from minagent.lab.processes.crash_points import CrashPoints, die_at
+from minagent.lab.servers.local_servers import Server
+from minagent.lab.world.example import SESSION
+from minagent.lab.world.payments import open_payments
+from minagent.log import AppendUnknown, SessionLog, open_store
+from minagent.log.stores.postgres import PostgresStore
+from minagent.log.stores.redis import RedisStore
+from tests.examined import Examined
+from tests.servers.conftest import forget_everything
+
+WITH_KEYS = VARIANTS["log, keys"]
+
+
+class WatchedServer:
+    """A store on a server: a point before each statement or script that it sends, and one when all have returned."""
+
+    def __init__(self, url: str, points: CrashPoints) -> None:
+        # (Named here, so that the launcher of processes loads both drivers once, and not each process.)
+        self.store: Any = (PostgresStore if url.startswith("postgresql:") else RedisStore)(url)
+        self.points = points
+        if isinstance(self.store, PostgresStore):
+            connection: Any = self.store._connection
+            sends = "execute"
+        else:
+            connection, sends = self.store._pool.get_connection(), "send_command"
+            self.store._pool.release(connection)
+        real = getattr(connection, sends)
+
+        def send(*arguments: Any, **options: Any) -> Any:
+            if self.appending:
+                points.about_to("send")
+            return real(*arguments, **options)
+
+        self.appending = False
+        setattr(connection, sends, send)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.store, name)
+
+    def append(self, session_id: str, records: Sequence[bytes], expected_length: int) -> None:
+        """Append; only an append is watched."""
+        self.appending = True
+        try:
+            self.store.append(session_id, records, expected_length)
+        finally:
+            self.appending = False
+        self.points.about_to("sent")
+
+
+def live(folder: Path, url: str, points: CrashPoints) -> None:
+    """Be a process that goes on from what the server holds, to the end."""
+    variants.store_of = lambda *_: WatchedServer(url, points)  # type: ignore[assignment]
+    payments = open_payments(folder / "payments.db")
+    with closing(payments.database):
+        Life(folder, WITH_KEYS, STANDARD, payments, points).live()
+
+
+def live_until(folder: Path, url: str, number: int) -> None:
+    """Be one that dies at its point of this number."""
+    live(folder, url, CrashPoints(die_at(number)))
+
+
+@pytest.fixture
+def begin(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Path]:
+    """Begin a session on an empty server, in a new folder."""
+
+    def again() -> Path:
+        forget_everything(server)
+        folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        folder.mkdir()
+        monkeypatch.setattr(variants, "store_of", lambda *_: open_store(server.url))
+        payments = open_payments(folder / "payments.db")
+        with closing(payments.database):
+            Life(folder, WITH_KEYS, STANDARD, payments, CrashPoints(lambda _: None)).begin()
+        return folder
+
+    return again
+
+
+def what_is_left(server: Server, folder: Path) -> tuple[list[Message], list[str]]:
+    """Return the transcript, and the charges."""
+    store: Any = open_store(server.url)
+    payments = open_payments(folder / "payments.db")
+    with closing(store), closing(payments.database):
+        return SessionLog.resume(store, SESSION, writer="reader").state.session.messages, payments.charges()
+
+
+def test_a_client_killed_at_each_point(server: Server, begin: Callable[[], Path], examined: Examined):
+    """Another process goes on: nobody is charged twice, and nothing is missing."""
+    folder = begin()
+    assert start(live_until, folder, server.url, 0).finished()
+    undisturbed = what_is_left(server, folder)
+    assert len(undisturbed[1]) == len(set(undisturbed[1])) == STANDARD.steps * STANDARD.tools
+    number, finished = 0, False
+    while not finished:
+        number, folder = number + 1, begin()
+        finished = start(live_until, folder, server.url, number).finished()
+        assert finished or start(live_until, folder, server.url, 0).finished()
+        assert what_is_left(server, folder) == undisturbed
+    examined("crash points of a client of a server", number - 1)
+    assert number > 30
+
+
+def test_a_server_killed_at_each_point(server: Server, begin: Callable[[], Path], examined: Examined):
+    """It comes back, and whoever was told of it resumes."""
+    folder, number, came_there = begin(), 0, True
+    live(folder, server.url, CrashPoints(lambda _: None))
+    undisturbed = what_is_left(server, folder)
+    while came_there:
+        number, folder, came_there = number + 1, begin(), False
+
+        def kill_it_there(point: int, number: int = number) -> None:
+            nonlocal came_there
+            if point == number:
+                came_there = True
+                server.kill()
+                server.start()
+
+        with suppress(OSError, AppendUnknown):
+            live(folder, server.url, CrashPoints(kill_it_there))
+        live(folder, server.url, CrashPoints(lambda _: None))
+        assert what_is_left(server, folder) == undisturbed
+    examined("crash points at which a server was killed", number - 1)
+    assert number > 30
