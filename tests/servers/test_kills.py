@@ -46,7 +46,7 @@ def test_a_client_killed_at_any_moment_loses_nothing_acknowledged(
         reader = reopen()
         child = start(append_for_ever, server.url)
         child.hear()
-        child.tell(b"go")
+        child.tell("go")
         heard = [child.hear() for _ in range(rng.randint(1, 20))]
         child.kill()
         there = reader.read("demo").lines

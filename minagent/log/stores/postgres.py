@@ -23,7 +23,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from functools import partial
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeAlias
 
 import psycopg
 
@@ -31,7 +31,7 @@ from minagent.errors import InvalidValue
 from minagent.log.errors import AppendUnknown, Conflict
 from minagent.log.stores.base import KEPT, Records, check_append
 
-Rows = psycopg.Connection[tuple[Any, ...]]
+Rows: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
 
 # (The lock: of two that make the same table at once, PostgreSQL refuses one.)
 TABLES = """SELECT pg_advisory_xact_lock(7309);
@@ -126,7 +126,8 @@ class PostgresStore:
 
     def _read(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         with self._working() as database:
-            return database.execute(query, values).fetchall()
+            rows: list[tuple[Any, ...]] = database.execute(query, values).fetchall()
+        return rows
 
     @contextlib.contextmanager
     def _working(self) -> Iterator[Rows]:
