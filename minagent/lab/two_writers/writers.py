@@ -51,7 +51,7 @@ def opened(store: str, folder: Path) -> Log:
     """Open "last write wins", a "file" or an "sqlite" store in a folder that exists, or the store of an address."""
     if store == "last write wins":
         return LastWriteWins(folder)
-    return open_store(store if ":" in store else f"{store}:{folder / 'sessions'}")
+    return open_store({"file": f"file:{folder}", "sqlite": f"sqlite:{folder / 'sessions.db'}"}.get(store, store))
 
 
 def record(name: str, n: int, number: int) -> bytes:
