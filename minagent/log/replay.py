@@ -43,7 +43,7 @@ def load(store: Store, session_id: str, until: int | None = None) -> tuple[State
             raise type(error)(said) from error
     if state is None:
         if passed_over or records.lines:
-            raise LogDamaged(f"{session_id!r}: first records are gone, and no checkpoint can be loaded: {passed_over}")
+            raise LogDamaged(f"{session_id!r}: its beginning is gone, and no checkpoint can be loaded: {passed_over}")
         raise LogMissing(f"there is no session {session_id!r} in this store")
     return state, ResumeReport(checkpoint, len(lines), tuple(passed_over), records.torn, sum(map(len, lines)), size)
 

@@ -175,7 +175,7 @@ def test_records_before_the_oldest_checkpoint_are_gone_and_that_is_said(store: S
     taken(log, steps=1)
     log.compact()
     assert log.at(5).length == 5
-    with pytest.raises(LogDamaged, match="its first records are gone, and no checkpoint can be loaded"):
+    with pytest.raises(LogDamaged, match="its beginning is gone, and no checkpoint can be loaded"):
         log.at(2)
 
 

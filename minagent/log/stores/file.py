@@ -97,17 +97,17 @@ class FileStore:
 
     def read(self, session_id: str, since: int = 0) -> Records:
         """Return the records from number `since` on, or from the first that is left, once nobody writes."""
-        if not self._path(session_id, "log.jsonl").exists():
+        if not os.path.exists(self._path(session_id, "log.jsonl")):
             return Records(0, [])
         with self._locked(session_id):
             return self._records(session_id, since)
 
     def _records(self, session_id: str, since: int = 0) -> Records:
-        return records_of(self._path(session_id, "log.jsonl").read_bytes(), session_id, since)
+        return records_of(Path(self._path(session_id, "log.jsonl")).read_bytes(), session_id, since)
 
     def truncate_before(self, session_id: str, number: int) -> None:
         """Remove the records before this number."""
-        if self._path(session_id, "log.jsonl").exists():
+        if os.path.exists(self._path(session_id, "log.jsonl")):
             with self._locked(session_id):
                 records = self._records(session_id)
                 if (gone := min(number - records.first, len(records.lines))) > 0:
@@ -115,7 +115,7 @@ class FileStore:
 
     def delete(self, session_id: str) -> None:
         """Remove a session; its length stays, and one more. What a crash leaves of its checkpoints does not count."""
-        if self._path(session_id, "log.jsonl").exists():
+        if os.path.exists(self._path(session_id, "log.jsonl")):
             with self._locked(session_id):
                 try:
                     length = self._records(session_id).length
@@ -123,7 +123,7 @@ class FileStore:
                     length = NOBODY_EXPECTS
                 self._replace(session_id, length + 1, [])
                 for file in self._checkpoint_files(session_id).values():
-                    file.unlink()
+                    os.unlink(file)
 
     def _replace(self, session_id: str, first: int, lines: list[bytes]) -> None:
         self._remove_temporary(session_id)
@@ -136,16 +136,16 @@ class FileStore:
             self._remove_temporary(session_id)
             replace_atomically(self._path(session_id, f"checkpoint-{number}.json"), document)
             for _, old in sorted(self._checkpoint_files(session_id).items(), reverse=True)[KEPT:]:
-                old.unlink()
+                os.unlink(old)
 
     def checkpoints(self, session_id: str) -> list[tuple[int, bytes]]:
         """Return the checkpoints with their numbers, the newest first."""
-        if not self._path(session_id, "log.jsonl").exists():
+        if not os.path.exists(self._path(session_id, "log.jsonl")):
             return []
         with self._locked(session_id):
             first = self._records(session_id).first
             files = sorted(self._checkpoint_files(session_id).items(), reverse=True)
-            return [(number, file.read_bytes()) for number, file in files if number >= first]
+            return [(number, Path(file).read_bytes()) for number, file in files if number >= first]
 
     def sessions(self) -> list[str]:
         """Return the ids of all sessions that have records, sorted. A file that is not a log is named in a warning."""
@@ -154,7 +154,7 @@ class FileStore:
             try:
                 with path.open("rb") as file:
                     session_id = str(read_header(file.readline(), path.name)["session"])
-                if self._path(session_id, "log.jsonl") == path and self.read(session_id).lines:
+                if self._path(session_id, "log.jsonl") == str(path) and self.read(session_id).lines:
                     found.append(session_id)
             except LogDamaged as error:
                 warnings.warn(f"passed over, not a log of ours: {error}", stacklevel=2)
@@ -184,7 +184,7 @@ class FileStore:
                 self._forget_open()
                 make_folder(self.folder)
                 lock = os.open(self._path(session_id, "lock"), os.O_RDWR | os.O_CREAT, 0o600)
-                self._open = _Open(session_id, os.getpid(), lock, str(self._path(session_id, "log.jsonl")))
+                self._open = _Open(session_id, os.getpid(), lock, self._path(session_id, "log.jsonl"))
             files = self._open
             try:
                 fcntl.flock(files.lock, fcntl.LOCK_EX)  # waits; it goes with the process, however that ends
@@ -198,20 +198,20 @@ class FileStore:
                 if self._open is files:
                     fcntl.flock(files.lock, fcntl.LOCK_UN)
 
-    def _path(self, session_id: str, kind: str) -> Path:
-        return self.folder / f"{_file_name(session_id)}.{kind}"
+    def _path(self, session_id: str, kind: str) -> str:
+        return os.path.join(self.folder, f"{_file_name(session_id)}.{kind}")
 
-    def _checkpoint_files(self, session_id: str) -> dict[int, Path]:
+    def _checkpoint_files(self, session_id: str) -> dict[int, str]:
         name = re.compile(re.escape(_file_name(session_id)) + r"\.checkpoint-(0|[1-9][0-9]*)\.json")
-        names = os.listdir(self.folder) if self.folder.is_dir() else []
-        return {int(match[1]): self.folder / match[0] for match in map(name.fullmatch, names) if match}
+        found = map(name.fullmatch, os.listdir(self.folder) if os.path.isdir(self.folder) else [])
+        return {int(match[1]): os.path.join(self.folder, match[0]) for match in found if match}
 
     def _remove_temporary(self, session_id: str) -> None:
         """Remove what a process left that died in mid-save. The lock is held, so it is nobody's who lives."""
         prefix = f".{_file_name(session_id)}."
         for name in os.listdir(self.folder):
             if name.startswith(prefix) and name.endswith(".tmp"):
-                (self.folder / name).unlink()
+                os.unlink(os.path.join(self.folder, name))
 
 
 def append_or_undo(descriptor: int, data: bytes, end: int) -> None:

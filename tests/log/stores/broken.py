@@ -67,7 +67,7 @@ class _Forgetful(FileStore):
 
     def delete(self, session_id: str) -> None:
         super().delete(session_id)
-        self._path(session_id, "log.jsonl").unlink(missing_ok=True)
+        Path(self._path(session_id, "log.jsonl")).unlink(missing_ok=True)
 
 
 class _WithoutTombstone(MemoryStore):
@@ -120,8 +120,8 @@ class _TextDocuments(FileStore):
 class _PlainNames(FileStore):
     """Breaks 10: the id, with its slashes taken out, is the file's name."""
 
-    def _path(self, session_id: str, kind: str) -> Path:
-        return self.folder / f"{session_id.replace('/', '_')}.{kind}"
+    def _path(self, session_id: str, kind: str) -> str:
+        return str(self.folder / f"{session_id.replace('/', '_')}.{kind}")
 
 
 class _RetriesAreFine(MemoryStore):
