@@ -21,7 +21,7 @@ def running() -> Iterator[dict[str, Server]]:
     servers = {kind: make(OF_THE_RUN / f"{kind}-{os.getpid()}") for kind, make in KINDS.items()}
     yield servers
     for server in servers.values():
-        server.kill()
+        server.stop()
 
 
 def forget_everything(server: Server) -> None:

@@ -74,15 +74,25 @@ class Server:
 
     def kill(self) -> None:
         """Send SIGKILL to all of its processes, and wait until they are gone."""
+        give_up = time.monotonic() + PATIENCE
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
+            # The first process may be gone while others still die, and hold what the next start needs.
+            while time.monotonic() < give_up:
+                os.killpg(self.process.pid, signal.SIGKILL)
+                self.process.wait()
+        self.process.wait()
+
+    def stop(self) -> None:
+        """Ask it to end, and wait. One that is killed leaves shared memory behind, until it is started again."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.process.pid, signal.SIGINT)
         self.process.wait()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.kill()
+        self.stop()
 
 
 class PostgresServer(Server):
