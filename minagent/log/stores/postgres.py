@@ -138,6 +138,7 @@ class PostgresStore:
                     self._connection = self._connect()
                 yield self._connection
             except psycopg.Error as error:
+                self.close()  # it may be half broken, and not know it: a server died in the middle of a batch
                 raise OSError(f"PostgreSQL: {type(error).__name__}: {error}") from error
 
     @contextlib.contextmanager
@@ -154,7 +155,7 @@ class PostgresStore:
             try:
                 database.execute("COMMIT")
             except psycopg.Error as error:
-                if database.closed:  # else the server has refused, and said so
+                if database.closed or error.sqlstate is None:  # else the server has refused, and said so
                     raise AppendUnknown(f"the connection to PostgreSQL was lost in a commit: {error}") from error
                 raise
             except BaseException:  # an interrupt: whatever the answer is, it must not be taken for that to another call
