@@ -93,11 +93,10 @@ def step_once(
 
 def _ask(agent: Agent, session: Session, model: Model, log: Recorder) -> Message:
     """Ask the model, and add a copy of its answer to the session: whoever made it may change its arguments."""
-    messages, cursor = session.messages, model.cursor
-    length = len(messages)
+    messages, cursor, length = session.messages, model.cursor, len(session.messages)
     try:
-        reply = require(model.complete(list(messages), agent.registry.schemas()), Reply, f"messages[{length}]")
-        messages.append(_taken_in(reply.message, f"messages[{length}]"))
+        reply = model.complete(list(messages), agent.registry.schemas())
+        messages.append(_taken_in(reply, f"messages[{length}]"))
         log.answered(session, model.cursor, reply)
     except BaseException:
         # The model moves its cursor when it answers. Left as it is, the next step would ask for the script item *after*
@@ -108,9 +107,9 @@ def _ask(agent: Agent, session: Session, model: Model, log: Recorder) -> Message
     return messages[-1]
 
 
-def _taken_in(answer: Message, path: str) -> Message:
+def _taken_in(reply: Reply, path: str) -> Message:
     """Copy an answer. Refuse one that could not be saved, or sent back to a model, while no tool has run for it."""
-    answer = require(answer, Message, path).copy(path)
+    answer: Message = require(require(reply, Reply, path).message, Message, path).copy(path)
     if answer.role != "assistant":
         raise InvalidValue(f"{path}.role", f"a model answers as assistant, not as {answer.role}")
     if not answer.content and not answer.tool_calls:

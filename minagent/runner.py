@@ -14,6 +14,8 @@ from minagent.models import Model, Reply
 from minagent.session import Session
 from minagent.tools import Effect, ToolRegistry
 
+LIMITS = "steps", "seconds", "tokens"  # what SaveWhen sets a limit to, of Unsaved
+
 
 @dataclass
 class Unsaved:
@@ -47,18 +49,18 @@ class SaveWhen:
     before_side_effects: bool = False
 
     def __post_init__(self) -> None:
-        for name, count in list(vars(self).items())[:3]:
-            if type(count) not in (int, float) or not count > 0:
+        for name in LIMITS:
+            if type(count := getattr(self, name)) not in (int, float) or not count > 0:
                 raise InvalidValue(name, f"must be a number above 0, not {count!r}")
 
     def __str__(self) -> str:
-        said = [f"every {count:g} {name}" for name, count in list(vars(self).items())[:3] if count != math.inf]
+        said = [f"every {count:g} {name}" for name in LIMITS if (count := getattr(self, name)) != math.inf]
         said += ["before side effects"] if self.before_side_effects else []
         return " or ".join(said).replace("every 1 steps", "every step") or "at the end"
 
     def due(self, unsaved: Unsaved) -> bool:
         """Return whether one of them is due."""
-        reached = unsaved.steps >= self.steps or unsaved.seconds >= self.seconds or unsaved.tokens >= self.tokens
+        reached = any(getattr(unsaved, name) >= getattr(self, name) for name in LIMITS)
         return reached or (self.before_side_effects and any(effect != "read_only" for effect in unsaved.about_to_run))
 
 

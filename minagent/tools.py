@@ -107,8 +107,7 @@ class ToolRegistry:
         That a tool raises, is unknown, or gets arguments that do not fit is a result: the model reads it and can react.
         Only EffectUnknown goes through, and KeyboardInterrupt and its like.
         """
-        tool = self.tools.get(tool_call.name)
-        if tool is None:
+        if (tool := self.tools.get(tool_call.name)) is None:
             return f"error: unknown tool {tool_call.name!r}; known tools: {', '.join(self.tools) or 'none'}"
         try:
             return tool.run(tool_call.arguments, key)

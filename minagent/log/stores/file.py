@@ -154,7 +154,7 @@ class FileStore:
             try:
                 with path.open("rb") as file:
                     session_id = str(read_header(file.readline(), path.name)["session"])
-                if self._path(session_id, "log.jsonl") == str(path) and self.read(session_id).lines:
+                if Path(self._path(session_id, "log.jsonl")) == path and self.read(session_id).lines:
                     found.append(session_id)
             except LogDamaged as error:
                 warnings.warn(f"passed over, not a log of ours: {error}", stacklevel=2)

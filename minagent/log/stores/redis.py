@@ -76,7 +76,7 @@ class RedisStore:
     def __init__(self, url: str, **options: Any) -> None:
         self._lock = threading.RLock()
         self._pool = redis.ConnectionPool.from_url(url, **options, retry=Retry(NoBackoff(), 0), decode_responses=False)
-        self.sessions()  # so that an address where nobody answers is told at once
+        self._run("", "return first")  # so that an address where nobody answers is told at once
 
     def append(self, session_id: str, records: Sequence[bytes], expected_length: int) -> None:
         """Add records to the end of a log."""
@@ -111,7 +111,7 @@ class RedisStore:
         """Return the ids of all sessions that have records, sorted."""
         names = self._run("", "return redis.call('SMEMBERS', sessions)")
         ids = [name.decode("utf-8", "surrogatepass") for name in names]
-        return sorted(session_id for session_id in ids if self.read(session_id).lines)
+        return sorted(session_id for session_id in ids if self._run(session_id, "return length - first"))
 
     def close(self) -> None:
         """Close the connection."""

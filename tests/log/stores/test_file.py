@@ -253,6 +253,16 @@ def test_a_reader_never_sees_half_a_record(tmp_path: Path):
     assert store.read(SESSION).length == 300
 
 
+@pytest.mark.parametrize("folder", [".", "", "./sessions", "sessions/../sessions"])
+def test_sessions_are_found_by_whatever_name_the_folder_has(
+    folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Names of files are put together in one way and found in another."""
+    monkeypatch.chdir(tmp_path)
+    FileStore(folder).append("demo", [b"1"], 0)
+    assert FileStore(folder).sessions() == ["demo"]
+
+
 def test_two_interrupts_leave_the_lock_to_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """The second one comes while the files are closed after the first; nobody must wait for ever then."""
     store = FileStore(tmp_path)
