@@ -1,9 +1,10 @@
 """Client or server killed at every crash point of the standard run: the transcript is that of the undisturbed run."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -11,7 +12,7 @@ from minagent import Message
 from minagent.lab.matrix import variants
 from minagent.lab.matrix.variants import STANDARD, VARIANTS, Life
 from minagent.lab.processes.child_process import start
-from minagent.lab.processes.crash_points import CrashPoints, die_at
+from minagent.lab.processes.crash_points import CrashPoints, die_at, instead
 from minagent.lab.servers.local_servers import Server
 from minagent.lab.world.example import SESSION
 from minagent.lab.world.payments import open_payments
@@ -24,45 +25,34 @@ from tests.servers.conftest import forget_everything
 WITH_KEYS = VARIANTS["log, keys"]
 
 
-class WatchedServer:
-    """A store on a server: a point before each statement or script that it sends, and one when all have returned."""
+def watched(url: str, points: CrashPoints) -> Any:
+    """Return a store with a point before each statement or script of an append, and one when that has returned."""
+    # (Named here, so that the launcher of processes loads both drivers once, and not each process.)
+    store: Any = (PostgresStore if url.startswith("postgresql:") else RedisStore)(url)
 
-    def __init__(self, url: str, points: CrashPoints) -> None:
-        # (Named here, so that the launcher of processes loads both drivers once, and not each process.)
-        self.store: Any = (PostgresStore if url.startswith("postgresql:") else RedisStore)(url)
-        self.points = points
-        if isinstance(self.store, PostgresStore):
-            connection: Any = self.store._connection
+    def append(*arguments: Any) -> None:
+        if isinstance(store, PostgresStore):
+            connection: Any = store._connection
             sends = "execute"
         else:
-            connection, sends = self.store._pool.get_connection(), "send_command"
-            self.store._pool.release(connection)
+            connection, sends = store._pool.get_connection(), "send_command"
+            store._pool.release(connection)
         real = getattr(connection, sends)
 
-        def send(*arguments: Any, **options: Any) -> Any:
-            if self.appending:
-                points.about_to("send")
-            return real(*arguments, **options)
+        def send(*sent: Any, **options: Any) -> Any:
+            points.about_to("send")
+            return real(*sent, **options)
 
-        self.appending = False
-        setattr(connection, sends, send)
+        with mock.patch.object(connection, sends, send):
+            store.append(*arguments)
+        points.about_to("sent")
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.store, name)
-
-    def append(self, session_id: str, records: Sequence[bytes], expected_length: int) -> None:
-        """Append; only an append is watched."""
-        self.appending = True
-        try:
-            self.store.append(session_id, records, expected_length)
-        finally:
-            self.appending = False
-        self.points.about_to("sent")
+    return instead(store, append=append)
 
 
 def live(folder: Path, url: str, points: CrashPoints) -> None:
     """Be a process that goes on from what the server holds, to the end."""
-    variants.store_of = lambda *_: WatchedServer(url, points)  # type: ignore[assignment]
+    variants.store_of = lambda *_: watched(url, points)
     payments = open_payments(folder / "payments.db")
     with closing(payments.database):
         Life(folder, WITH_KEYS, STANDARD, payments, points).live()

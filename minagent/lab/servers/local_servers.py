@@ -15,12 +15,14 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
 
 PATIENCE = 120.0  # seconds to wait until a server answers
 NOBODY = {"user": "nobody", "group": "nogroup"}
+DURABLE = "--appendonly", "yes", "--appendfsync", "always", "--save", ""
 
 
 def postgres_programs() -> Path | None:
@@ -124,8 +126,8 @@ class PostgresServer(Server):
 class RedisServer(Server):
     """Redis. `settings` are those of its configuration; by default what is acknowledged is on the disk."""
 
-    def __init__(self, folder: Path, settings: str = "--appendonly yes --appendfsync always --save") -> None:
-        self._settings = settings.split()
+    def __init__(self, folder: Path, settings: Sequence[str] = DURABLE) -> None:
+        self._settings = settings
         super().__init__(folder)
 
     def _prepare(self) -> None:
@@ -135,8 +137,8 @@ class RedisServer(Server):
         self.url = f"unix://{self.socket}"
 
     def _command(self) -> list[str]:
-        settings = [*self._settings, ""] if self._settings[-1:] == ["--save"] else self._settings
-        return ["redis-server", "--port", "0", "--unixsocket", str(self.socket), "--dir", str(self.folder), *settings]
+        places = ["--port", "0", "--unixsocket", str(self.socket), "--dir", str(self.folder)]
+        return ["redis-server", *places, *self._settings]
 
     def _answers(self) -> bool:
         ask = ["redis-cli", "-s", str(self.socket), "ping"]
