@@ -42,6 +42,8 @@ def forget_everything(server: Server) -> None:
 def server(request: pytest.FixtureRequest, running: dict[str, Server]) -> Server:
     """One of them after the other, empty."""
     found = running[request.param]
+    if found.process.poll() is not None:  # a test that failed left it dead
+        found.start()
     forget_everything(found)
     return found
 

@@ -1,18 +1,16 @@
 """Clients and servers that die, and connections that break: nothing acknowledged is lost, nothing is there twice."""
 
-import os
 import random
-import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import pytest
+import psutil
 
 from minagent.lab.processes.child_process import say, start, wait_for_parent
-from minagent.lab.servers.local_servers import PostgresServer, Server
+from minagent.lab.servers.local_servers import PostgresServer, Server, alive
 from minagent.lab.two_writers.writers import race
 from minagent.log import AppendUnknown, Conflict, open_store
 from minagent.log.stores.base import Store
@@ -151,9 +149,13 @@ def settled_length(reader: Store, length: int) -> int:
     return reader.read("demo").length
 
 
-def test_the_processes_of_a_server_are_gone_when_it_is_killed(server: Server):
-    """All of the group."""
+def test_the_processes_of_a_server_are_gone_when_it_is_killed(server: Server, reopen: Callable[[], Store]):
+    """All of them, and not when they notice that the first is gone: here they cannot notice it."""
+    reopen().read("demo")
+    first = psutil.Process(server.process.pid)
+    family = [first, *first.children(recursive=True)]
+    for process in family:
+        process.suspend()
     server.kill()
-    with pytest.raises(ProcessLookupError):
-        os.killpg(server.process.pid, signal.SIGTERM)
+    assert not [process for process in family if alive(process)]
     server.start()

@@ -20,6 +20,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
 
+import psutil
+
 PATIENCE = 120.0  # seconds to wait until a server answers
 NOBODY = {"user": "nobody", "group": "nogroup"}
 DURABLE = "--appendonly", "yes", "--appendfsync", "always", "--save", ""
@@ -31,6 +33,14 @@ def postgres_programs() -> Path | None:
         return Path(package.origin).parent / "pginstall" / "bin"
     found = shutil.which("initdb")
     return None if found is None else Path(found).parent
+
+
+def alive(process: psutil.Process) -> bool:
+    """Say if a process still runs. A dead one may stay in the list (a zombie) until whoever started it asks for it."""
+    try:
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
 
 
 class Server:
@@ -76,12 +86,16 @@ class Server:
 
     def kill(self) -> None:
         """Send SIGKILL to all of its processes, and wait until they are gone."""
-        give_up = time.monotonic() + PATIENCE
-        with contextlib.suppress(ProcessLookupError):
-            # The first process may be gone while others still die, and hold what the next start needs.
-            while time.monotonic() < give_up:
-                os.killpg(self.process.pid, signal.SIGKILL)
-                self.process.wait()
+        # Each of PostgreSQL's is a group of its own: a signal to the server's group reaches the first one alone, and
+        # the others answer until they notice. The first is stopped, so that it starts no more while they are counted.
+        with contextlib.suppress(psutil.NoSuchProcess):  # it has ended by itself
+            first = psutil.Process(self.process.pid)
+            first.suspend()
+            family = [*first.children(recursive=True), first]
+            for process in family:
+                process.kill()
+            while any(map(alive, family)):
+                time.sleep(0.001)
         self.process.wait()
 
     def stop(self) -> None:
