@@ -36,7 +36,11 @@ def imported(tree: ast.AST) -> Iterator[str]:
             yield "." * node.level + (node.module or "")
 
 
-DRIVERS = {"log.stores.postgres": "psycopg", "log.stores.redis": "redis"}  # of the stores that are extras
+DRIVERS = {  # of the stores that are extras
+    "log.stores.postgres": "psycopg",
+    "log.stores.redis": "redis",
+    "log.stores.object_store": "obstore",
+}
 
 
 def floor(name: str) -> str:
@@ -145,7 +149,7 @@ def test_each_floor_can_be_read_in_an_evening():
     """
     names = {name_of(path) for path in MODULES}
     assert lines_of({name for name in names if floor(name) == "first"}) <= 1_200
-    assert lines_of({name for name in names if floor(name) == "log"} - {"log.contract", *DRIVERS}) <= 1_728
+    assert lines_of({name for name in names if floor(name) == "log"} - {"log.contract", *DRIVERS}) <= 1_721
     assert all(lines_of({store}) <= 170 for store in DRIVERS)
     assert lines_of({"log.contract"}) <= 248
     assert lines_of(needed_by("agent", "checkpoint", "session")) <= 1_058  # step_once, save, load, validate

@@ -95,6 +95,8 @@ def test_a_module_that_needs_a_package_of_the_notebooks_says_what_to_install(pyt
     )
     assert refused.pop("minagent.log.stores.postgres") == "No module named 'psycopg'"
     assert refused.pop("minagent.log.stores.redis") == "No module named 'redis'"
+    assert refused.pop("minagent.log.stores.object_store") == "No module named 'obstore'"
+    assert refused.pop("minagent.lab.servers.local_servers") == "No module named 'psutil'"
     for name, said in refused.items():
         assert name.startswith("minagent.lab.")
         assert re.fullmatch(rf"No module named '\w+'\. This part of .*: {PIP_INSTALL}", said), (name, said)
@@ -106,6 +108,7 @@ def test_a_module_that_needs_a_package_of_the_notebooks_says_what_to_install(pyt
         ("postgresql://host/name", "psycopg", "postgres"),
         ("redis://host", "redis", "redis"),
         ("unix:///socket", "redis", "redis"),
+        ("s3://bucket/prefix", "obstore", "object_store"),
     ],
 )
 def test_a_store_that_is_an_extra_says_what_to_install(

@@ -5,16 +5,7 @@ unknown; lease, for two writers; stores/base, for what a store promises.
 """
 
 from minagent.log.doubt import DidNotHappen, Happened, Unknown
-from minagent.log.errors import (
-    AppendUnknown,
-    Conflict,
-    InDoubt,
-    LeaseLost,
-    LogDamaged,
-    LogError,
-    LogMissing,
-    LogTooNew,
-)
+from minagent.log.errors import AppendUnknown, Conflict, InDoubt, LeaseLost, LogDamaged, LogError, LogMissing, LogTooNew
 from minagent.log.lease import Lease
 from minagent.log.records import State
 from minagent.log.replay import ResumeReport, load

@@ -1,23 +1,34 @@
-"""One PostgreSQL and one Redis for the whole run, and the stores on them."""
+"""One PostgreSQL, one Redis and one S3 for the whole run, and the stores on them."""
 
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
+import redis
 
-from minagent.lab.servers.local_servers import PostgresServer, RedisServer, Server
+import minagent.log.stores.object_store  # noqa: F401 - see load_drivers
+from minagent.lab.processes.child_process import start
+from minagent.lab.servers.local_servers import PostgresServer, RedisServer, S3Server, Server
 from minagent.log import open_store
 from minagent.log.stores.base import Store
 from tests.conftest import OF_THE_RUN
 
-KINDS: dict[str, Callable[[Path], Server]] = {"postgresql": PostgresServer, "redis": RedisServer}
+KINDS: dict[str, Callable[[Path], Server]] = {"postgresql": PostgresServer, "redis": RedisServer, "s3": S3Server}
+LASTING = pytest.mark.parametrize("server", ["postgresql", "redis"], indirect=True)
+"""For a test that kills a server: on those whose disk holds what they have acknowledged. (The S3 is in memory.)"""
+
+
+def load_drivers() -> None:
+    """Be a process that needs this module, so that the launcher has the drivers, and not each process loads them."""
 
 
 @pytest.fixture(scope="session")
 def running() -> Iterator[dict[str, Server]]:
     """The servers, started once for the run."""
     os.chmod(OF_THE_RUN, 0o711)  # noqa: S103 - started by root, they run as `nobody`, who has to come through
+    assert start(load_drivers).finished()
     servers = {kind: make(OF_THE_RUN / f"{kind}-{os.getpid()}") for kind, make in KINDS.items()}
     yield servers
     for server in servers.values():
@@ -27,14 +38,12 @@ def running() -> Iterator[dict[str, Server]]:
 def forget_everything(server: Server) -> None:
     """Empty a server, as its stores cannot: they keep the length of what they have deleted."""
     if isinstance(server, PostgresServer):
-        import psycopg  # noqa: PLC0415 - an extra
-
         with psycopg.connect(server.url) as database:
             for table in ("sessions", "records", "checkpoints"):
                 database.execute(f"DROP TABLE IF EXISTS minagent_{table}".encode())
+    elif isinstance(server, S3Server):
+        server.forget_everything()
     else:
-        import redis  # noqa: PLC0415
-
         redis.Redis.from_url(server.url).flushall()
 
 
@@ -59,4 +68,9 @@ def reopen(server: Server) -> Iterator[Callable[[], Store]]:
 
     yield again
     for store in opened:
-        store.close()  # type: ignore[attr-defined]
+        close(store)
+
+
+def close(store: Store) -> None:
+    """Close a store that can be closed: one of objects has no connection."""
+    getattr(store, "close", lambda: None)()

@@ -7,6 +7,7 @@ import pytest
 from minagent import InvalidValue
 from minagent.lab.servers.local_servers import Server
 from minagent.log import open_store
+from tests.servers.conftest import LASTING, close
 
 SECRET = "s3cret-w0rd"  # noqa: S105 - that is the point
 
@@ -24,6 +25,9 @@ SECRET = "s3cret-w0rd"  # noqa: S105 - that is the point
         f"redis://ann:1/{SECRET}@127.0.0.1:9/0",
         f"redis://ann:x:{SECRET}@127.0.0.1:9/0",
         f"redis://127.0.0.1:9/{SECRET}",
+        f"s3://bucket/prefix?endpoint=http://127.0.0.1:9&access_key_id=ann&secret_access_key={SECRET}",
+        f"s3://bucket/prefix?secret_acces_key={SECRET}",
+        f"s3://ann:{SECRET}@bucket/prefix?endpoint=http://127.0.0.1:9",
     ],
 )
 def test_nobody_answers_and_no_error_tells_the_password(url: str):
@@ -38,9 +42,10 @@ def test_a_store_does_not_show_its_address(server: Server):
     """In a log or a debugger."""
     store = open_store(server.url)
     assert server.url not in repr(store)
-    store.close()  # type: ignore[attr-defined]
+    close(store)
 
 
+@LASTING
 def test_a_server_that_is_gone_is_an_os_error_and_nothing_was_added(server: Server):
     """And when it is back, the same store goes on."""
     store = open_store(server.url)
@@ -52,4 +57,4 @@ def test_a_server_that_is_gone_is_an_os_error_and_nothing_was_added(server: Serv
     server.start()
     store.append("demo", [b"2"], 1)
     assert store.read("demo").lines == [b"1", b"2"]
-    store.close()  # type: ignore[attr-defined]
+    close(store)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -17,37 +18,42 @@ from minagent.lab.servers.local_servers import Server
 from minagent.lab.world.example import SESSION
 from minagent.lab.world.payments import open_payments
 from minagent.log import AppendUnknown, SessionLog, open_store
+from minagent.log.stores.object_store import ObjectStore
 from minagent.log.stores.postgres import PostgresStore
-from minagent.log.stores.redis import RedisStore
 from tests.examined import Examined
-from tests.servers.conftest import forget_everything
+from tests.servers.conftest import LASTING, close, forget_everything
 
 WITH_KEYS = VARIANTS["log, keys"]
 
 
 def watched(url: str, points: CrashPoints) -> Any:
-    """Return a store with a point before each statement or script of an append, and one when that has returned."""
-    # (Named here, so that the launcher of processes loads both drivers once, and not each process.)
-    store: Any = (PostgresStore if url.startswith("postgresql:") else RedisStore)(url)
+    """Return a store with a point before each thing that an append sends, and one when it has returned."""
+    store: Any = open_store(url)
 
     def append(*arguments: Any) -> None:
-        if isinstance(store, PostgresStore):
-            connection: Any = store._connection
-            sends = "execute"
-        else:
-            connection, sends = store._pool.get_connection(), "send_command"
-            store._pool.release(connection)
-        real = getattr(connection, sends)
+        place, sends = way_out(store)
+        real = getattr(place, sends)
 
         def send(*sent: Any, **options: Any) -> Any:
             points.about_to("send")
             return real(*sent, **options)
 
-        with mock.patch.object(connection, sends, send):
+        with mock.patch.object(place, sends, send):
             store.append(*arguments)
         points.about_to("sent")
 
-    return instead(store, append=append)
+    return instead(store, append=append, close=partial(close, store))
+
+
+def way_out(store: Any) -> tuple[Any, str]:
+    """Return through what a store sends what changes something: an object, and the name of its method."""
+    if isinstance(store, PostgresStore):
+        return store._connection, "execute"
+    if isinstance(store, ObjectStore):
+        return store, "_put"
+    connection = store._pool.get_connection()
+    store._pool.release(connection)
+    return connection, "send_command"
 
 
 def live(folder: Path, url: str, points: CrashPoints) -> None:
@@ -71,7 +77,8 @@ def begin(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ca
         forget_everything(server)
         folder = tmp_path / str(len(list(tmp_path.iterdir())))
         folder.mkdir()
-        monkeypatch.setattr(variants, "store_of", lambda *_: open_store(server.url))
+        store = open_store(server.url)
+        monkeypatch.setattr(variants, "store_of", lambda *_: instead(store, close=partial(close, store)))
         payments = open_payments(folder / "payments.db")
         with closing(payments.database):
             Life(folder, WITH_KEYS, STANDARD, payments, CrashPoints(lambda _: None)).begin()
@@ -84,8 +91,10 @@ def what_is_left(server: Server, folder: Path) -> tuple[list[Message], list[str]
     """Return the transcript, and the charges."""
     store: Any = open_store(server.url)
     payments = open_payments(folder / "payments.db")
-    with closing(store), closing(payments.database):
-        return SessionLog.resume(store, SESSION, writer="reader").state.session.messages, payments.charges()
+    with closing(payments.database):
+        messages = SessionLog.resume(store, SESSION, writer="reader").state.session.messages
+        close(store)
+        return messages, payments.charges()
 
 
 def test_a_client_killed_at_each_point(server: Server, begin: Callable[[], Path], examined: Examined):
@@ -104,6 +113,7 @@ def test_a_client_killed_at_each_point(server: Server, begin: Callable[[], Path]
     assert number > 30
 
 
+@LASTING
 def test_a_server_killed_at_each_point(server: Server, begin: Callable[[], Path], examined: Examined):
     """It comes back, and whoever was told of it resumes."""
     folder, number, came_there = begin(), 0, True

@@ -132,11 +132,12 @@ def threads_lose_nothing(store: Store, reopen: OpenStore) -> Iterator[Expectatio
     name = "threads"
 
     def append_all(writer: int) -> int:
-        mine, conflicts, number = reopen(), 0, 0
+        mine, conflicts, number, length = reopen(), 0, 0, 0
         # A conflict says that another one's append came between: there are only APPENDS of them.
         while number < APPENDS and conflicts <= WRITERS * APPENDS:
             try:
-                mine.append(name, [b"%d.%d" % (writer, number)], mine.read(name).length)
+                length = mine.read(name, length).length
+                mine.append(name, [b"%d.%d" % (writer, number)], length)
                 number += 1
             except Conflict:
                 conflicts += 1

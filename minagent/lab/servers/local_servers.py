@@ -1,21 +1,24 @@
-"""Real servers on this machine: PostgreSQL and Redis, each in a folder of its own, to be killed and started again.
+"""Real servers on this machine: PostgreSQL, Redis, an S3. Each has a folder of its own, to be killed and started again.
 
     with PostgresServer(folder) as server:
         store = PostgresStore(server.url)
         server.kill()                     # SIGKILL to all of its processes
         server.start()                    # from what its disk holds
 
-They listen on a socket in their folder, so nobody else reaches them, and no port is taken. As root they run as the user
-`nobody`: PostgreSQL refuses to be root.
+The first two listen on a socket in their folder, so nobody else reaches them, and no port is taken. As root they run as
+the user `nobody`: PostgreSQL refuses to be root. The S3 is moto's: it listens on this machine alone, in memory.
 """
 
 import contextlib
 import os
 import shutil
 import signal
+import socket
 import subprocess
+import sys
 import time
 from collections.abc import Sequence
+from http.client import HTTPConnection
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
@@ -24,6 +27,7 @@ import psutil
 
 PATIENCE = 120.0  # seconds to wait until a server answers
 NOBODY = {"user": "nobody", "group": "nogroup"}
+CREDENTIALS = "region=us-east-1&access_key_id=anybody&secret_access_key=anything"  # nobody checks them
 DURABLE = "--appendonly", "yes", "--appendfsync", "always", "--save", ""
 
 
@@ -157,3 +161,35 @@ class RedisServer(Server):
     def _answers(self) -> bool:
         ask = ["redis-cli", "-s", str(self.socket), "ping"]
         return subprocess.run(ask, check=False, capture_output=True).stdout == b"PONG\n"
+
+
+class S3Server(Server):
+    """An S3 in memory, at `host`, with one bucket. It honours `If-None-Match`, which is what an append needs."""
+
+    host: str
+
+    def _prepare(self) -> None:
+        if find_spec("moto") is None:
+            raise RuntimeError("no S3 here: pip install 'moto[s3]' flask flask-cors")
+        self._who = {}  # Python's packages may lie in a home folder
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.host = f"127.0.0.1:{free.getsockname()[1]}"
+        self.url = f"s3://minagent/agents?endpoint=http://{self.host}&{CREDENTIALS}"
+
+    def _command(self) -> list[str]:
+        host, port = self.host.split(":")
+        return [sys.executable, "-m", "moto.server", "-H", host, "-p", port]
+
+    def _answers(self) -> bool:
+        try:
+            self.forget_everything()
+        except OSError:
+            return False
+        return True
+
+    def forget_everything(self) -> None:
+        """Empty it: it has one bucket, with nothing in it."""
+        for method, path in (("POST", "/moto-api/reset"), ("PUT", "/minagent")):
+            with contextlib.closing(HTTPConnection(self.host)) as asked:
+                asked.request(method, path, headers={"Host": "s3.amazonaws.com"})
+                asked.getresponse().read()

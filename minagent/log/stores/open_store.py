@@ -5,6 +5,7 @@
     sqlite:sessions.db                  the database `sessions.db`, likewise
     postgresql://user@host/database     the extra `postgres`; what is special in a name or password is escaped
     redis://host:6379/0                 the extra `redis`; rediss:// is with TLS, unix:// a socket
+    s3://bucket/prefix                  the extra `object_store`; gs:// is Google's, az:// Azure's
 
 Source: chapter 7.3.9.
 """
@@ -19,7 +20,8 @@ from minagent.log.stores.memory import MemoryStore
 from minagent.log.stores.sqlite import SqliteStore
 
 IN_FILES: dict[str, type[FileStore | SqliteStore]] = {"file": FileStore, "sqlite": SqliteStore}
-ON_SERVERS = {"postgresql": "postgres", "redis": "redis", "rediss": "redis", "unix": "redis"}  # modules, and extras
+ON_SERVERS = {"postgresql": "postgres", **dict.fromkeys(("redis", "rediss", "unix"), "redis")}  # modules, and extras
+ON_SERVERS |= dict.fromkeys(("s3", "gs", "az"), "object_store")
 
 
 def open_store(url: str, **options: Any) -> Store:
@@ -39,7 +41,7 @@ def open_store(url: str, **options: Any) -> Store:
         except ModuleNotFoundError as missing:
             raise ModuleNotFoundError(f"{missing}; install it: pip install 'minagent[{extra}]'") from missing
     if kind not in IN_FILES or not colon:
-        known = "memory:, file:FOLDER, sqlite:FILE, postgresql://... or redis://..."
+        known = "memory:, file:FOLDER, sqlite:FILE, postgresql://..., redis://... or s3://..."
         raise InvalidValue("url", f"expected {known} (there are no others), found {kind!r}")
     place = place.removeprefix("//")
     if place in ("", ":memory:"):

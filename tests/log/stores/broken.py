@@ -8,7 +8,7 @@ from pathlib import Path
 from minagent.lab.any_store.session_checks import WRITERS
 from minagent.log import Conflict
 from minagent.log.contract import OpenStore
-from minagent.log.stores.base import KEPT, Records, check_append
+from minagent.log.stores.base import KEPT, Records, Store, check_append
 from minagent.log.stores.file import FileStore, _Open
 from minagent.log.stores.memory import MemoryStore, _Log
 from minagent.log.stores.sqlite import SqliteStore
@@ -34,14 +34,42 @@ def sqlite(folder: Path) -> OpenStore:
     return lambda: SqliteStore(folder / "sessions.db")
 
 
-class _LastWriteWins(FileStore):
+class _Through:
+    """Passes everything on to another store."""
+
+    def __init__(self, real: Store) -> None:
+        self.real = real
+
+    def append(self, session_id: str, records: Sequence[bytes], expected_length: int) -> None:
+        self.real.append(session_id, records, expected_length)
+
+    def read(self, session_id: str, since: int = 0) -> Records:
+        return self.real.read(session_id, since)
+
+    def truncate_before(self, session_id: str, number: int) -> None:
+        self.real.truncate_before(session_id, number)
+
+    def put_checkpoint(self, session_id: str, number: int, document: bytes) -> None:
+        self.real.put_checkpoint(session_id, number, document)
+
+    def checkpoints(self, session_id: str) -> list[tuple[int, bytes]]:
+        return self.real.checkpoints(session_id)
+
+    def delete(self, session_id: str) -> None:
+        self.real.delete(session_id)
+
+    def sessions(self) -> list[str]:
+        return self.real.sessions()
+
+
+class _LastWriteWins(_Through):
     """Breaks 1: whoever comes, writes."""
 
     def append(self, session_id: str, records: Sequence[bytes], expected_length: int) -> None:
         super().append(session_id, records, self.read(session_id).length)
 
 
-class _OneByOne(FileStore):
+class _OneByOne(_Through):
     """Breaks 2: a batch in pieces."""
 
     def append(self, session_id: str, records: Sequence[bytes], expected_length: int) -> None:
@@ -49,7 +77,7 @@ class _OneByOne(FileStore):
             super().append(session_id, [record], expected_length + place)
 
 
-class _Text(FileStore):
+class _Text(_Through):
     """Breaks 3: reads text, and changes what is no UTF-8."""
 
     def read(self, session_id: str, since: int = 0) -> Records:
@@ -79,7 +107,7 @@ class _WithoutTombstone(MemoryStore):
             self._logs[session_id].first -= 1
 
 
-class _OneTooMany(FileStore):
+class _OneTooMany(_Through):
     """Breaks 7: the record of that number goes, too."""
 
     def truncate_before(self, session_id: str, number: int) -> None:
@@ -94,7 +122,7 @@ class _OldDescriptor(FileStore):
             super()._look_at_the_end(files)
 
 
-class _Prefixes(FileStore):
+class _Prefixes(_Through):
     """Breaks 8: deletes all whose names begin so."""
 
     def delete(self, session_id: str) -> None:
@@ -103,14 +131,14 @@ class _Prefixes(FileStore):
                 super().delete(session)
 
 
-class _KeepsOne(FileStore):
+class _KeepsOne(_Through):
     """Breaks 9: the newest checkpoint alone."""
 
     def checkpoints(self, session_id: str) -> list[tuple[int, bytes]]:
         return super().checkpoints(session_id)[:1]
 
 
-class _TextDocuments(FileStore):
+class _TextDocuments(_Through):
     """Breaks 9: reads its checkpoints as text."""
 
     def checkpoints(self, session_id: str) -> list[tuple[int, bytes]]:
@@ -124,7 +152,7 @@ class _PlainNames(FileStore):
         return str(self.folder / f"{session_id.replace('/', '_')}.{kind}")
 
 
-class _RetriesAreFine(MemoryStore):
+class _RetriesAreFine(_Through):
     """Breaks 1: a stale append of what is there already is taken for a repetition."""
 
     def append(self, session_id: str, records: Sequence[bytes], expected_length: int) -> None:
@@ -136,7 +164,7 @@ class _RetriesAreFine(MemoryStore):
                 raise
 
 
-class _HundredAtOnce(MemoryStore):
+class _HundredAtOnce(_Through):
     """Breaks 2: a long batch in pieces."""
 
     def append(self, session_id: str, records: Sequence[bytes], expected_length: int) -> None:
@@ -144,7 +172,7 @@ class _HundredAtOnce(MemoryStore):
             super().append(session_id, records[start : start + 100], expected_length + start)
 
 
-class _Strips(MemoryStore):
+class _Strips(_Through):
     """Breaks 3: takes white space off."""
 
     def append(self, session_id: str, records: Sequence[bytes], expected_length: int) -> None:
@@ -152,7 +180,7 @@ class _Strips(MemoryStore):
         super().append(session_id, [record.strip() or record for record in records], expected_length)
 
 
-class _OnePage(MemoryStore):
+class _OnePage(_Through):
     """Breaks 3: gives the first page of what it was asked for."""
 
     def read(self, session_id: str, since: int = 0) -> Records:
@@ -160,14 +188,14 @@ class _OnePage(MemoryStore):
         return Records(records.first, records.lines[:1000])
 
 
-class _ShortColumn(MemoryStore):
+class _ShortColumn(_Through):
     """Breaks 3: cuts off what is too long for its column, without a word."""
 
     def append(self, session_id: str, records: Sequence[bytes], expected_length: int) -> None:
         super().append(session_id, [record[:65535] for record in records], expected_length)
 
 
-class _CountsFromWhatIsLeft(MemoryStore):
+class _CountsFromWhatIsLeft(_Through):
     """Breaks 7: after a truncation, it counts from what is left."""
 
     def read(self, session_id: str, since: int = 0) -> Records:
@@ -175,7 +203,7 @@ class _CountsFromWhatIsLeft(MemoryStore):
         return super().read(session_id, since + 1 if 0 < first < since else since)
 
 
-class _TakesTooHighALength(MemoryStore):
+class _TakesTooHighALength(_Through):
     """Breaks 6: after a truncation, a length that is too high is as good as the right one."""
 
     def append(self, session_id: str, records: Sequence[bytes], expected_length: int) -> None:
@@ -183,7 +211,7 @@ class _TakesTooHighALength(MemoryStore):
         super().append(session_id, records, min(expected_length, there.length) if there.first else expected_length)
 
 
-class _DeletesRecordsOnly(MemoryStore):
+class _DeletesRecordsOnly(_Through):
     """Breaks 8: where there is no record, there is nothing to delete."""
 
     def delete(self, session_id: str) -> None:
@@ -202,7 +230,7 @@ class _KeepsTheLast(MemoryStore):
             del kept[old]
 
 
-class _KeepsTheLonger(MemoryStore):
+class _KeepsTheLonger(_Through):
     """Breaks 9: a document does not replace a longer one."""
 
     def put_checkpoint(self, session_id: str, number: int, document: bytes) -> None:
@@ -210,7 +238,7 @@ class _KeepsTheLonger(MemoryStore):
             super().put_checkpoint(session_id, number, document)
 
 
-class _Normalizes(MemoryStore):
+class _Normalizes(_Through):
     """Breaks 10: two ways to write an id are one to it, as on some disks."""
 
     def append(self, session_id: str, records: Sequence[bytes], expected_length: int) -> None:
@@ -220,7 +248,7 @@ class _Normalizes(MemoryStore):
         return super().read(unicodedata.normalize("NFC", session_id), since)
 
 
-class _ReadMark(MemoryStore):
+class _ReadMark(_Through):
     """Writes down who has read: so reading is no longer harmless."""
 
     def read(self, session_id: str, since: int = 0) -> Records:
@@ -230,7 +258,7 @@ class _ReadMark(MemoryStore):
         return super().read(session_id, since)
 
 
-class _SkipsWhatIsNoJson(MemoryStore):
+class _SkipsWhatIsNoJson(_Through):
     """Breaks 3, by good will: what it cannot parse, it passes over."""
 
     def read(self, session_id: str, since: int = 0) -> Records:
@@ -248,7 +276,7 @@ def is_json(line: bytes) -> bool:
     return True
 
 
-class _SkipsWhatIsNewer(MemoryStore):
+class _SkipsWhatIsNewer(_Through):
     """Breaks 3, for records and documents of versions to come: it passes over them."""
 
     def read(self, session_id: str, since: int = 0) -> Records:
@@ -263,7 +291,7 @@ class _SkipsWhatIsNewer(MemoryStore):
 NEWER = b'{"v":2,'
 
 
-class _ShortLines(MemoryStore):
+class _ShortLines(_Through):
     """Has room for short records only."""
 
     def append(self, session_id: str, records: Sequence[bytes], expected_length: int) -> None:
@@ -345,38 +373,53 @@ def below(kind: type[FileStore]) -> Opener:
     return lambda folder: lambda: kind(folder)
 
 
+def over(kind: Callable[[Store], Store], opener: Opener) -> Opener:
+    """Open what breaks a promise of the store below it."""
+
+    def broken(folder: Path) -> OpenStore:
+        reopen = opener(folder)
+        return lambda: kind(reopen())
+
+    return broken
+
+
+THROUGH: dict[str, tuple[int, Callable[[Store], Store]]] = {
+    "LastWriteWins": (1, _LastWriteWins),
+    "RetriesAreFine": (1, _RetriesAreFine),
+    "OneByOne": (2, _OneByOne),
+    "HundredAtOnce": (2, _HundredAtOnce),
+    "Text": (3, _Text),
+    "Strips": (3, _Strips),
+    "OnePage": (3, _OnePage),
+    "ShortColumn": (3, _ShortColumn),
+    "CountsFromWhatIsLeft": (7, _CountsFromWhatIsLeft),
+    "TakesTooHighALength": (6, _TakesTooHighALength),
+    "SkipsWhatIsNoJson": (3, _SkipsWhatIsNoJson),
+    "OneTooMany": (7, _OneTooMany),
+    "Prefixes": (8, _Prefixes),
+    "DeletesRecordsOnly": (8, _DeletesRecordsOnly),
+    "KeepsOne": (9, _KeepsOne),
+    "TextDocuments": (9, _TextDocuments),
+    "KeepsTheLonger": (9, _KeepsTheLonger),
+    "Normalizes": (10, _Normalizes),
+}
+"""By name: the number of the promise that it breaks of any store, and what is put before that store."""
+
 BROKEN: dict[str, tuple[int, Opener]] = {
-    "LastWriteWins": (1, below(_LastWriteWins)),
-    "RetriesAreFine": (1, one(_RetriesAreFine)),
-    "OneByOne": (2, below(_OneByOne)),
-    "HundredAtOnce": (2, one(_HundredAtOnce)),
-    "Text": (3, below(_Text)),
-    "Strips": (3, one(_Strips)),
-    "OnePage": (3, one(_OnePage)),
-    "ShortColumn": (3, one(_ShortColumn)),
-    "CountsFromWhatIsLeft": (7, one(_CountsFromWhatIsLeft)),
-    "TakesTooHighALength": (6, one(_TakesTooHighALength)),
-    "SkipsWhatIsNoJson": (3, one(_SkipsWhatIsNoJson)),
+    **{name: (number, over(kind, file)) for name, (number, kind) in THROUGH.items()},
     "Lazy": (4, anew(_Lazy)),
     "Forgetful": (6, below(_Forgetful)),
     "WithoutTombstone": (6, one(_WithoutTombstone)),
-    "OneTooMany": (7, below(_OneTooMany)),
     "OldDescriptor": (7, below(_OldDescriptor)),
-    "Prefixes": (8, below(_Prefixes)),
-    "DeletesRecordsOnly": (8, one(_DeletesRecordsOnly)),
-    "KeepsOne": (9, below(_KeepsOne)),
-    "TextDocuments": (9, below(_TextDocuments)),
     "KeepsTheLast": (9, one(_KeepsTheLast)),
-    "KeepsTheLonger": (9, one(_KeepsTheLonger)),
-    "Normalizes": (10, one(_Normalizes)),
     "PlainNames": (10, below(_PlainNames)),
 }
 """By name: the number of the promise that a store breaks, and how it is opened."""
 
 UNNUMBERED: dict[str, Opener] = {
-    "ReadMark": one(_ReadMark),
-    "SkipsWhatIsNewer": one(_SkipsWhatIsNewer),
-    "ShortLines": one(_ShortLines),
+    "ReadMark": over(_ReadMark, memory),
+    "SkipsWhatIsNewer": over(_SkipsWhatIsNewer, memory),
+    "ShortLines": over(_ShortLines, memory),
     "InPieces": one(_InPieces),
     "InTwoSteps": one(_InTwoSteps),
 }

@@ -42,7 +42,7 @@ def test_memory_is_new_each_time():
         "file",
         "memory",
         "memory:x",
-        "s3://bucket/prefix",
+        "s3:bucket/prefix",
         "postgresql:h/d",
         "File:x",
         "file:",
