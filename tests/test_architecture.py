@@ -54,13 +54,16 @@ ABOVE = {"first": {"log", "adapters", "lab"}, "log": {"adapters", "lab"}, "adapt
 
 def wrong_imports(name: str, source: str) -> list[str]:
     """Return the imports of a module that point up, or to the door that it is behind, or to what is not installed."""
+    allowed = {DRIVERS.get(name)} | (LAB_ONLY if name[:4] == "lab." else set())
+    if name.startswith("lab.servers."):
+        allowed |= {"psutil", "psycopg", "redis"}
     wrong = []
     for module in imported(ast.parse(source)):
         top, _, rest = module.partition(".")
         if top == "minagent":
             behind = {"first": "", "log": "log"}.get(floor(name))
             wrong += [module] if floor(rest) in ABOVE[floor(name)] or (rest == behind and name != "") else []
-        elif top not in sys.stdlib_module_names | {DRIVERS.get(name)} and not (name[:4] == "lab." and top in LAB_ONLY):
+        elif top not in sys.stdlib_module_names | allowed:
             wrong.append(module)
     return wrong
 

@@ -96,7 +96,8 @@ def test_a_module_that_needs_a_package_of_the_notebooks_says_what_to_install(pyt
     assert refused.pop("minagent.log.stores.postgres") == "No module named 'psycopg'"
     assert refused.pop("minagent.log.stores.redis") == "No module named 'redis'"
     assert refused.pop("minagent.log.stores.object_store") == "No module named 'obstore'"
-    assert refused.pop("minagent.lab.servers.local_servers") == "No module named 'psutil'"
+    for name in ("local_servers", "crashes", "settings"):
+        assert refused.pop(f"minagent.lab.servers.{name}") == "No module named 'psutil'"
     for name, said in refused.items():
         assert name.startswith("minagent.lab.")
         assert re.fullmatch(rf"No module named '\w+'\. This part of .*: {PIP_INSTALL}", said), (name, said)

@@ -4,12 +4,10 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import psycopg
 import pytest
-import redis
 
-import minagent.log.stores.object_store  # noqa: F401 - see load_drivers
 from minagent.lab.processes.child_process import start
+from minagent.lab.servers.crashes import close
 from minagent.lab.servers.local_servers import PostgresServer, RedisServer, S3Server, Server
 from minagent.log import open_store
 from minagent.log.stores.base import Store
@@ -35,25 +33,13 @@ def running() -> Iterator[dict[str, Server]]:
         server.stop()
 
 
-def forget_everything(server: Server) -> None:
-    """Empty a server, as its stores cannot: they keep the length of what they have deleted."""
-    if isinstance(server, PostgresServer):
-        with psycopg.connect(server.url) as database:
-            for table in ("sessions", "records", "checkpoints"):
-                database.execute(f"DROP TABLE IF EXISTS minagent_{table}".encode())
-    elif isinstance(server, S3Server):
-        server.forget_everything()
-    else:
-        redis.Redis.from_url(server.url).flushall()
-
-
 @pytest.fixture(params=KINDS)
 def server(request: pytest.FixtureRequest, running: dict[str, Server]) -> Server:
     """One of them after the other, empty."""
     found = running[request.param]
     if found.process.poll() is not None:  # a test that failed left it dead
         found.start()
-    forget_everything(found)
+    found.forget_everything()
     return found
 
 
@@ -69,8 +55,3 @@ def reopen(server: Server) -> Iterator[Callable[[], Store]]:
     yield again
     for store in opened:
         close(store)
-
-
-def close(store: Store) -> None:
-    """Close a store that can be closed: one of objects has no connection."""
-    getattr(store, "close", lambda: None)()

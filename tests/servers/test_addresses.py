@@ -5,9 +5,10 @@ import traceback
 import pytest
 
 from minagent import InvalidValue
+from minagent.lab.servers.crashes import close
 from minagent.lab.servers.local_servers import Server
 from minagent.log import open_store
-from tests.servers.conftest import LASTING, close
+from tests.servers.conftest import LASTING
 
 SECRET = "s3cret-w0rd"  # noqa: S105 - that is the point
 

@@ -15,7 +15,7 @@ from minagent.lab.two_writers.writers import race
 from minagent.log import AppendUnknown, Conflict, open_store
 from minagent.log.stores.base import Store
 from tests.examined import Examined
-from tests.servers.conftest import LASTING, forget_everything
+from tests.servers.conftest import LASTING
 
 
 def test_eight_writers_at_once_lose_nothing(server: Server, tmp_path: Path, examined: Examined):
@@ -52,7 +52,7 @@ def test_a_client_killed_at_any_moment_loses_nothing_acknowledged(
         assert there == [b"%d" % number for number in range(len(there))]
         assert len(there) >= len(heard)
         examined("clients of a server killed", 1)
-        forget_everything(server)
+        server.forget_everything()
 
 
 @LASTING

@@ -11,7 +11,6 @@ from minagent.lab.two_writers.request import Place, Rule
 from minagent.lab.two_writers.request_process import on_processes
 from minagent.log import MemoryStore
 from tests.lab.test_interleavings import test_a_stopped_holder_writes_nothing_when_it_wakes as a_stopped_holder
-from tests.servers.conftest import forget_everything
 
 
 @pytest.mark.parametrize("rule", ["version", "lease"])
@@ -19,7 +18,7 @@ def test_real_processes_do_as_threads_on_a_store_in_memory(server: Server, rule:
     """The same moves, drawn at random: the same operations, endings, losses and charges."""
     rng = random.Random(7)  # noqa: S311 - no secret
     for number in range(6):
-        forget_everything(server)
+        server.forget_everything()
         met = drawn(rule, rng, tmp_path / f"threads {number}")
         assert on_processes(rule, [move for move, _ in met.moves], tmp_path / str(number), server.url) == met
 

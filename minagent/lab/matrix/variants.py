@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from minagent import Agent, Message, Session, ToolCall, ToolRegistry, init_session, recover_checkpoint, save_checkpoint
 from minagent.agent import NOT_RECORDED, Recorder, step_once
@@ -122,11 +122,15 @@ class Life:
         self.points.about_to("result")
         return receipt
 
+    def store(self) -> Any:
+        """Open the store of its log; return None if it writes none."""
+        return store_of(self.folder, self.variant)
+
     def begin(self) -> None:
         """Put a new session on the disk."""
         session = init_session(self.agent, "Place the orders.", session_id=SESSION, created_at=BEGAN)
         with self.points.watching_files():
-            if (store := store_of(self.folder, self.variant)) is None:
+            if (store := self.store()) is None:
                 save_checkpoint(self.folder / CHECKPOINT, session, self.model, [])
             else:
                 SessionLog.begin(store, session, None, writer="w", incarnation="i1")
@@ -134,7 +138,7 @@ class Life:
 
     def live(self) -> None:
         """Go on to the end."""
-        if (store := store_of(self.folder, self.variant)) is None:
+        if (store := self.store()) is None:
             with self.points.watching_files():
                 self._save_checkpoints()
             return

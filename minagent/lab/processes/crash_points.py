@@ -118,8 +118,8 @@ def instead(real: T, **functions: Callable[..., Any]) -> T:
 def first(come_to: Callable[..., object], function: Callable[..., Any]) -> Callable[..., Any]:
     """Return this function, with something that is done first: it gets the same arguments."""
 
-    def call(*arguments: Any) -> Any:
+    def call(*arguments: Any, **options: Any) -> Any:
         come_to(*arguments)
-        return function(*arguments)
+        return function(*arguments, **options)
 
     return call

