@@ -121,8 +121,13 @@ def _static_reading(notebook: Notebook) -> Iterator[str]:
     cells = code_cells(notebook)
     for cell, following in zip(cells, [*cells[1:], None], strict=True):
         for kind, mime_type in {"figure": "image/png", "widget": "application/vnd.jupyter.widget-view+json"}.items():
-            if shows(cell, mime_type) and (following is None or not printed(following).strip()):
+            if shows(cell, mime_type) and not _speaks(cell) and (following is None or not printed(following).strip()):
                 yield f"cell {cell['id']}: the next code cell does not say in text what this {kind} shows"
+
+
+def _speaks(cell: Cell) -> bool:
+    """Return whether a cell's figure is compared, and comes with what it says: as SVG, with sentences for a text."""
+    return shows(cell, "image/svg+xml") and printed(cell).strip().endswith(".")
 
 
 def _links(notebook: Notebook, path: Path) -> Iterator[str]:

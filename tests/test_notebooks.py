@@ -144,6 +144,11 @@ WRONG: dict[str, Callable[[Notebook], None]] = {
     "an error": put(1, "outputs", [{"output_type": "error", "ename": "E", "evalue": "x", "traceback": []}]),
     "a claim that prints nothing": put(1, "outputs", []),
     "a figure without a sentence": put(3, "outputs", []),
+    "a picture of a run whose text is no sentence": put(
+        3,
+        "outputs",
+        [{"output_type": "execute_result", "data": {"image/png": "", "image/svg+xml": "<svg/>", "text/plain": "<P>"}}],
+    ),
     "a widget without a sentence": put(
         3,
         "outputs",
@@ -186,6 +191,30 @@ def with_exercise(folder: Path) -> nbformat.NotebookNode:
     return notebook
 
 
+DRAWN = """from minagent.lab.crash_lab.crashlab import CrashLab
+
+lab = CrashLab(example="errand")
+lab.run_to(1, "result")
+lab.crash()
+lab.resume()
+lab.run()
+lab.picture("Killed after the charge")
+"""
+
+
+def with_pictures(folder: Path) -> dict[str, nbformat.NotebookNode]:
+    """Return a notebook with the picture of a run, and one whose stored picture has another place of death.
+
+    What it says is the same: charged twice.
+    """
+    right, other = new_notebook(DRAWN), new_notebook(DRAWN.replace("result", "save"))
+    for notebook in (right, other):
+        run(notebook, folder)
+    assert right.cells[0].outputs[0].data["text/plain"] == other.cells[0].outputs[0].data["text/plain"]
+    other.cells[0].source = right.cells[0].source
+    return {"drawn": right, "drawn_otherwise": other}
+
+
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
     """Let nbval run small notebooks under the set's own options and conftest; return for each how many cells fail."""
@@ -194,7 +223,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
     run(right, folder)
     wrong = copy.deepcopy(right)
     wrong.cells[0].outputs[0].text = "3\n"
-    notebooks = {"right": right, "wrong": wrong}
+    notebooks = {"right": right, "wrong": wrong, **with_pictures(folder)}
     (folder / "solutions").mkdir()
     exercise = with_exercise(folder)
     for name, answer in (("solved", "x = 2"), ("solved_wrongly", "x = 3"), ("solved_with_an_error", "x = y")):
@@ -209,11 +238,11 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
     command = [sys.executable, "-m", "pytest", *options, *(str(folder / f"{name}.ipynb") for name in notebooks)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     failed = re.findall(r"^FAILED .*?(\w+)\.ipynb::", done.stdout, re.MULTILINE)
-    assert f"{len(failed)} failed, {11 - len(failed)} passed" in done.stdout, done.stdout
+    assert f"{len(failed)} failed, {13 - len(failed)} passed" in done.stdout, done.stdout
     return {name: failed.count(name) for name in notebooks}
 
 
-@pytest.mark.parametrize(("name", "failures"), [("right", 0), ("wrong", 1)])
+@pytest.mark.parametrize(("name", "failures"), [("right", 0), ("wrong", 1), ("drawn", 0), ("drawn_otherwise", 1)])
 def test_nbval_fails_a_notebook_whose_stored_output_is_wrong(judged: dict[str, int], name: str, failures: int):
     """The same notebook passes with the right output and fails with a wrong one."""
     assert judged[name] == failures

@@ -9,6 +9,7 @@ matrix         every crash point of every way of recording
 frequency      how often to save: formula, simulation, and real runs side by side
 two_writers    two writers of one session, in every order
 any_store      the five requirements, and two writers, tried on any store: yours, too
+picture        one picture of a run: a row for each process, and below them the disk and the world
 servers        real servers on this machine, to be killed and started again
 views          widgets and plots: no logic, and nothing imports them
 """

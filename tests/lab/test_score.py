@@ -7,16 +7,17 @@ from typing import get_args
 
 import pytest
 
-from minagent import Message, ToolCall
+from minagent import CheckpointError, Message, Session, ToolCall, recover_checkpoint
 from minagent.lab.crash_lab.crashlab import CrashLab, NotNow
-from minagent.lab.crash_lab.disk import saved_session
+from minagent.lab.crash_lab.disk import logged
 from minagent.lab.crash_lab.score import Score, phases_of, predicted
 from minagent.lab.matrix.crash_matrix import run, single_crashes
 from minagent.lab.matrix.variants import VARIANTS, Shape
-from minagent.lab.processes.phases import Phase, Recording
+from minagent.lab.processes.phases import CHECKPOINT, Phase, Recording
 from minagent.lab.world.example import EXAMPLES, Example, ExampleName, charge_card
 from minagent.log import DidNotHappen, Happened
 from tests.examined import Examined
+from tests.lab.pictures import misdrawn
 
 RECORDINGS: tuple[Recording, ...] = get_args(Recording)
 DEATHS: dict[str, Callable[[CrashLab], str]] = {
@@ -36,8 +37,24 @@ def finish(lab: CrashLab) -> None:
             lab.run()
 
 
+def saved_session(folder: Path) -> Session | None:
+    """Return the session that a new process would go on with; None if it would start over."""
+    if (state := logged(folder)) is not None:
+        return state.session
+    try:
+        return recover_checkpoint(folder / CHECKPOINT)[0].session
+    except CheckpointError:
+        return None
+
+
+def check_picture(lab: CrashLab) -> None:
+    """Look whether the picture can be read."""
+    assert misdrawn(lab.picture("A run that was crashed at some point, or at two or three of them")) == []
+
+
 def check(lab: CrashLab, where: object) -> None:
-    """Compare the score with what theory says, and the end with what was wanted."""
+    """Compare the score with what theory says, and the end with what was wanted; and look at the picture."""
+    check_picture(lab)
     assert lab.score == lab.tally.predicted, where
     session = saved_session(lab.folder)
     assert lab.state == "done"
@@ -68,7 +85,9 @@ def test_a_crash_at_each_phase_of_each_step_does_what_theory_says(
                 lab = CrashLab(tmp_path / f"{step} {phase} {name}", recording, example)
                 lab.run_to(step, phase)
                 death(lab)
+                check_picture(lab)
                 lab.resume()
+                check_picture(lab)
                 finish(lab)
                 check(lab, (step, phase, name))
                 examined("crashes in the crash lab", 1)

@@ -13,11 +13,13 @@ Each action returns a sentence that says what happened; `events` keeps them all.
 
 import shutil
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
 from minagent.lab.crash_lab import disk
-from minagent.lab.crash_lab.score import Score, Tally, phases_of
+from minagent.lab.crash_lab.score import Score, Tally
+from minagent.lab.picture.picture import Picture
 from minagent.lab.processes.agent_process import work
 from minagent.lab.processes.child_process import Child, ChildDied, start
 from minagent.lab.processes.phases import DOING, LEDGER, Phase, Recording, Report
@@ -35,6 +37,7 @@ WAY_ON: dict[State, str] = {  # what to press next
     "dead": "Resume",
     "done": "Reset",
 }
+NOT_SEEN = {"result": "it happened, says a person; the outside world has not seen it"}
 
 
 class NotNow(Exception):
@@ -71,14 +74,12 @@ class CrashLab:
     @property
     def score(self) -> Score:
         """What the crashes so far have done."""
-        return self.tally.score(self.ledger)
+        return self.tally.score
 
     @property
-    def points(self) -> list[tuple[int, Phase]]:
+    def points(self) -> Sequence[tuple[int, Phase]]:
         """Every place at which a process of an undisturbed run stops: step and phase."""
-        example = EXAMPLES[self.example]
-        steps = range(len(example.script))
-        return [(step, phase) for step in steps for phase in phases_of(self.recording, example, step)]
+        return self.tally.run.places
 
     @property
     def report(self) -> Report | None:
@@ -94,14 +95,14 @@ class CrashLab:
             child.tell("go")
             self._hear(child)
         except ChildDied as error:
-            self.state = "dead"
-            return self._say(f"The process died, and not by this lab: {error}")
+            return self._died(stood, f"The process died, and not by this lab: {error}")
         except BaseException:
             child.kill()  # an interrupt, perhaps between "go" and the answer: where it stands is not known any more
-            self.state = "dead"
+            self._died(stood, "Interrupted.")
             raise
-        if stood.phase == "model":
-            self.tally.model_was_asked(stood.step)
+        self.tally.note("did", stood)
+        if stood.phase == "tool":
+            self.tally.note_effect(stood, self.ledger)
         return self._say_where("")
 
     def run_to(self, step: int, phase: Phase) -> str:
@@ -122,7 +123,7 @@ class CrashLab:
         """Kill the process with SIGKILL where it stands."""
         child, stood = self._living("crash")
         child.kill()
-        return self._died(stood, "Crashed by SIGKILL. It stood at {}. Its memory is gone.")
+        return self._died(stood, f"Crashed by SIGKILL. It stood at {stood}. Its memory is gone.")
 
     def tear(self) -> str:
         """Let the process die in the middle of what it is about to write: half of the bytes are in the file."""
@@ -131,7 +132,7 @@ class CrashLab:
             raise NotNow("Nothing is being written now. Step to plan or save first.")
         child.tell("tear")
         child.wait()
-        return self._died(stood, "Crashed by SIGKILL at {}, when half of it was written.")
+        return self._died(stood, f"Crashed by SIGKILL at {stood}, when half of it was written.")
 
     def cut_power(self) -> str:
         """Kill the process, in mid-write if it is about to write, and take away what was not forced to the disk.
@@ -144,12 +145,12 @@ class CrashLab:
             child.wait()
         child.kill()
         disk.drop_unforced(self.folder)
-        return self._died(stood, "Power cut (a model). It stood at {}. What was not forced to the disk is gone.")
+        return self._died(stood, f"Power cut (a model). It stood at {stood}. What was not forced to the disk is gone.")
 
     def _died(self, stood: Report, said: str) -> str:
         self.state = "dead"
-        self.tally.crashed(stood, self.folder)
-        return self._say(said.format(stood))
+        self.tally.note("killed", stood)
+        return self._say(said)
 
     def resume(self) -> str:
         """Start a new process after a crash. It loads what the disk holds, or starts over if that is nothing."""
@@ -164,12 +165,13 @@ class CrashLab:
         self.process.kill()
         self.state = "dead"
         disk.log(self.folder, "person").resolve(self.stood.doubt, verdict)
+        self.tally.note("did", self.stood)
         return self._start(f"Recorded: {verdict}. Resumed in a new process.")
 
     def it_happened(self) -> str:
         """Say that the call in doubt happened, with the result that the ledger has."""
-        call = disk.call_in_doubt(self.folder)
-        return self.resolve(Happened((call and self.ledger.newest_result(call)) or disk.NOT_SEEN))
+        newest = self.ledger.newest(self.tally.run.steps[self.stood.step]) if self.stood else None
+        return self.resolve(Happened((newest or NOT_SEEN)["result"]))
 
     def reset(self) -> str:
         """Bring back the start: no process, an empty disk, a world that saw nothing."""
@@ -197,6 +199,10 @@ class CrashLab:
         """Return what is on the disk, the newest first, each checked as loading it would check it."""
         return disk.stored_files(self.folder)
 
+    def picture(self, title: str) -> Picture:
+        """Return the picture of what has happened since the start."""
+        return Picture(self.tally.run, title)
+
     def __str__(self) -> str:
         """Return the three panels as text, without what differs from run to run (the pid)."""
         bill = self.ledger.bill()
@@ -211,6 +217,8 @@ class CrashLab:
         self.process = start(work, self.folder.absolute(), self.recording, self.example)
         self._hear(self.process)
         self.state = "running"
+        if self.stood is not None:
+            self.tally.note("began", self.stood)
         return self._say_where(said)
 
     def _hear(self, child: Child) -> None:

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from minagent import Checkpoint, CheckpointError, CheckpointMissing, Session, recover_checkpoint
+from minagent import Checkpoint, CheckpointError, CheckpointMissing, recover_checkpoint
 from minagent.checkpoint import numbered
 from minagent.document import decode
 from minagent.lab.processes.phases import CHECKPOINT, Recording
@@ -13,7 +13,6 @@ from minagent.lab.world.example import SESSION
 from minagent.log import FileStore, LogError, LogMissing, SessionLog
 from minagent.log.records import State
 from minagent.log.stores.json_lines import whole
-from minagent.messages import ToolCall, open_calls
 
 
 class StoredFile(NamedTuple):
@@ -78,28 +77,6 @@ def what_loads(folder: Path, recording: Recording) -> str:
     except CheckpointError as error:
         return f"which can load nothing: {error}"
     return str(report) if report.passed_over else "from the checkpoint"
-
-
-NOT_SEEN = "it happened, says a person; the outside world has not seen it"
-"""The result of a call that is said to have happened, where the ledger has none."""
-
-
-def call_in_doubt(folder: Path) -> ToolCall | None:
-    """Return the call of which the log has an intent and no result, if there is one."""
-    state = logged(folder)
-    if state is None:
-        return None
-    return next((call for index, call in open_calls(state.session.messages) if index in state.in_doubt), None)
-
-
-def saved_session(folder: Path) -> Session | None:
-    """Return the session that a new process would go on with; None if it would start over."""
-    if (state := logged(folder)) is not None:
-        return state.session
-    try:
-        return recover_checkpoint(folder / CHECKPOINT)[0].session
-    except CheckpointError:
-        return None
 
 
 def drop_unforced(folder: Path) -> None:

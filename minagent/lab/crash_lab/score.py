@@ -4,11 +4,9 @@ The theory is arithmetic on the phases of a step: what is on the disk when the p
 nothing. That it comes out is tested on real processes, for each phase of each step of each way of recording.
 """
 
-from collections import Counter
 from dataclasses import astuple, dataclass
-from pathlib import Path
 
-from minagent.lab.crash_lab.disk import logged, saved_session
+from minagent.lab.picture.run_events import Effect, Event, Place, Run, What
 from minagent.lab.processes.phases import INTERVAL, Phase, Recording, Report
 from minagent.lab.world.example import Example
 from minagent.lab.world.ledger import Ledger
@@ -71,28 +69,44 @@ def predicted(recording: Recording, example: Example, step: int, phase: Phase) -
 
 
 class Tally:
-    """What the crashes of a run have done so far, as disk and ledger have it, and what theory says of them."""
+    """What has happened in a run, event by event; what the crashes have done so far, and what theory says of them."""
 
     def __init__(self, recording: Recording, example: Example) -> None:
         self.recording, self.example = recording, example
         self.predicted = Score()  # what theory says, if the run goes on to its end
-        self._lost = self._unknown = 0
-        self._asked: Counter[int] = Counter()
+        self.processes = 0
+        self._events: list[Event | Effect] = []
 
-    def model_was_asked(self, step: int) -> None:
-        """Count a model call."""
-        self._asked[step] += 1
+    @property
+    def run(self) -> Run:
+        """What has happened so far."""
+        names = [", ".join(call.name for call in answer.tool_calls) or "answer" for answer in self.example.script]
+        phases = [(step, phases_of(self.recording, self.example, step)) for step in range(len(names))]
+        return Run(names, [Place(step, phase) for step, there in phases for phase in there], tuple(self._events))
 
-    def crashed(self, report: Report, folder: Path) -> None:
-        """Look at what a process has left that died where the report says."""
-        saved, log = saved_session(folder), logged(folder)
-        complete = report.step + (report.phase == "save")
-        self._lost += complete - (0 if saved is None else saved.step_count)
-        self._unknown += self.recording == "log" and log is not None and bool(log.in_doubt)
-        self.predicted += predicted(self.recording, self.example, report.step, report.phase)
+    def note(self, what: What, report: Report) -> None:
+        """Note that a process has begun where the report says, has done what comes there, or was killed."""
+        self.processes += what == "began"
+        self._events.append(Event(self.processes, what, Place(report.step, report.phase)))
+        if what == "killed":
+            self.predicted += predicted(self.recording, self.example, report.step, report.phase)
 
-    def score(self, ledger: Ledger) -> Score:
-        """Return the score so far."""
-        harmless = {tool.__name__ for tool, effect in self.example.tools.items() if effect == "read_only"}
-        again = sum(effect["repeat"] > 0 for effect in ledger.effects() if effect["name"] not in harmless)
-        return Score(self._lost, again, self._unknown, sum(count - 1 for count in self._asked.values()))
+    def note_effect(self, report: Report, ledger: Ledger) -> None:
+        """Note what the world saw of a tool that has run."""
+        run, effects = self.run, ledger.effects()
+        new = len(effects) > sum(effect.before is not None for effect in run.effects)
+        entry = ledger.newest(run.steps[report.step]) or {}
+        label, dollars = entry["result"].partition(":")[0], entry["arguments"].get("amount", 0)
+        changes, before = changes_the_world(self.example)[report.step], entry["repeat"] if new else None
+        self._events.append(Effect(self.processes, Place(report.step, report.phase), label, changes, dollars, before))
+
+    @property
+    def score(self) -> Score:
+        """The score so far, as far as the next process shows it."""
+        run = self.run
+        begun = {began.process: began.at for began in run.all("began")}
+        deaths = [(died.at, begun[died.process + 1]) for died in run.all("killed") if died.process + 1 in begun]
+        lost = sum(at.step + (at.phase == "save") - after.step for at, after in deaths)
+        repeated = sum(bool(effect.changes and effect.before) for effect in run.effects)
+        unknown = sum(at.phase == "doubt" for at in begun.values())
+        return Score(lost, repeated, unknown, len(run.asked) - len(set(run.asked)))

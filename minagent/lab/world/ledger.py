@@ -51,10 +51,9 @@ class Ledger:
         """Return the result of the effect that has this key, if there is one."""
         return next((entry["result"] for entry in self.entries() if entry.get("key") == key), None)
 
-    def newest_result(self, call: ToolCall) -> str | None:
-        """Return the result of the newest effect of this tool with these arguments, if there is one."""
-        same = [e for e in self.effects() if (e["name"], e["arguments"]) == (call.name, call.arguments)]
-        return same[-1]["result"] if same else None
+    def newest(self, name: str) -> dict[str, Any] | None:
+        """Return the newest effect of the tool of this name, if there is one."""
+        return next((effect for effect in reversed(self.effects()) if effect["name"] == name), None)
 
     def entries(self) -> list[dict[str, Any]]:
         """Return all entries, oldest first."""
