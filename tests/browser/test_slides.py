@@ -11,6 +11,7 @@ import nbformat
 import pytest
 from playwright.sync_api import Page
 
+from tests.browser.run_pictures import descriptions
 from tests.conftest import ROOT
 from tests.examined import Examined
 from tests.notebook_rules import code_cells, printed, shows, source
@@ -113,9 +114,10 @@ def test_all_of_a_notebook_is_seen_slide_by_slide(deck: Deck, name: str, key: st
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             lines += [line.lstrip("# ").replace("`", "") for line in source(cell).splitlines() if line.startswith("#")]
+    told = [*seen, *map(one_line, descriptions(deck.page))]
     for line in lines:
         if not line.startswith("<Figure"):  # the picture is there instead
-            assert any(one_line(line) in text for text in seen), line
+            assert any(one_line(line) in text for text in told), line
     pictures = deck.page.evaluate("[...document.images].map(image => image.naturalWidth)")
     drawn = sum(shows(cell, "image/png") for cell in cells)
     assert len(pictures) == drawn + str(notebook.cells).count("](images/")

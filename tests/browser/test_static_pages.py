@@ -7,6 +7,7 @@ import pytest
 from nbconvert import HTMLExporter
 from playwright.sync_api import Page
 
+from tests.browser.run_pictures import descriptions
 from tests.examined import Examined
 from tests.notebook_rules import printed, shows
 from tests.store_notebooks import NOTEBOOKS, all_notebooks
@@ -29,12 +30,14 @@ def test_the_exported_page_reads_completely_offline(
     page_file = tmp_path / "page.html"
     page_file.write_text(exporter.from_notebook_node(notebook)[0], encoding="utf-8")
     offline.goto(page_file.as_uri(), wait_until="domcontentloaded")
-    seen = " ".join(offline.locator("body").inner_text().split())
+    drawn = descriptions(offline)
+    seen = " ".join([*offline.locator("body").inner_text().split(), *drawn])
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     for cell in cells:
         for line in printed(cell).splitlines():
             if not line.startswith("<Figure"):  # the picture is there instead
                 assert " ".join(line.split()) in seen, line
-    pictures = sum(shows(cell, "image/png") for cell in cells)
+    assert len(drawn) == sum(shows(cell, "image/svg+xml") for cell in cells)
+    pictures = sum(shows(cell, "image/png") for cell in cells) - len(drawn)
     assert offline.locator("img[src^='data:image/png']").count() == pictures
     examined("exported pages", 1)

@@ -13,6 +13,7 @@ import pytest
 
 from minagent import CheckpointMissing, FakeModel, Session, Step, load_checkpoint
 from minagent.lab.crash_lab.crashlab import CrashLab, NotNow
+from minagent.lab.picture.run_events import Event, Place
 from minagent.lab.processes.agent_process import work
 from minagent.lab.processes.child_process import ChildDied, start
 from minagent.lab.processes.phases import CHECKPOINT, Phase, Recording
@@ -186,6 +187,7 @@ def test_a_process_that_somebody_else_kills_is_noticed(lab: CrashLab):
     os.kill(lab.process.pid, signal.SIGKILL)
     assert "not by this lab" in lab.step()
     assert lab.state == "dead"
+    assert lab.tally.run.all("killed") == [Event(1, "killed", Place(1, "tool"))]
     lab.resume()
     lab.run()
     assert effects(lab) == ["add", "multiply"]

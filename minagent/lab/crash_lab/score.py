@@ -93,12 +93,12 @@ class Tally:
 
     def note_effect(self, report: Report, ledger: Ledger) -> None:
         """Note what the world saw of a tool that has run."""
-        run, effects = self.run, ledger.effects()
-        new = len(effects) > sum(effect.before is not None for effect in run.effects)
-        entry = ledger.newest(run.steps[report.step]) or {}
-        label, dollars = entry["result"].partition(":")[0], entry["arguments"].get("amount", 0)
-        changes, before = changes_the_world(self.example)[report.step], entry["repeat"] if new else None
-        self._events.append(Effect(self.processes, Place(report.step, report.phase), label, changes, dollars, before))
+        run, at = self.run, Place(report.step, report.phase)
+        new = len(ledger.effects()) > sum(effect.before is not None for effect in run.effects)
+        entry = ledger.newest(run.steps[at.step]) or {}
+        changes, dollars = changes_the_world(self.example)[at.step], entry["arguments"].get("amount", 0)
+        label = ("" if changes else "returned ") + entry["result"].partition(":")[0]
+        self._events.append(Effect(self.processes, at, label, changes, dollars, entry["repeat"] if new else None))
 
     @property
     def score(self) -> Score:

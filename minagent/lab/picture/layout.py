@@ -11,9 +11,9 @@ from minagent.lab.picture import shapes as draw
 from minagent.lab.picture.run_events import Effect, Event, Place, Run
 from minagent.lab.picture.shapes import BLUE, GREEN, GREY, INK, ORANGE, PALE, WHITE, Rect, Shape, Text
 
-WIDTH, MARGIN = 700.0, 12.0
-LEFT, RIGHT = 96.0, 644.0  # of the columns; beside them are the names of the rows, and the word at the last cross
-NARROWEST, WIDEST = 30.0, 60.0  # columns
+WIDTH, MARGIN = 660.0, 12.0  # JupyterLab cuts off what is wider than its page
+LEFT, RIGHT = 84.0, 608.0  # of the columns; beside them are the names of the rows, and the word at the last cross
+NARROWEST, WIDEST = 28.0, 60.0  # columns
 ROW, LINE = 34.0, 20.0  # heights: of a process, and of a line of marks
 # What was done, by whether it was done again, and whether it was lost.
 LOOKS = {(False, False): "done", (False, True): "lost", (True, False): "done again", (True, True): "again, and lost"}
