@@ -23,7 +23,7 @@ from minagent.lab.picture.run_events import Effect, Event, Place, Run
 from minagent.lab.picture.shapes import BLUE, GREEN, INK, ORANGE, WHITE, Lines, Rect, Text, width
 from minagent.lab.picture.svg import to_svg
 from minagent.lab.processes.phases import Phase, Recording
-from minagent.log import DidNotHappen, Happened
+from minagent.log import DidNotHappen, Happened, Unknown
 from tests.examined import Examined
 from tests.lab.pictures import misdrawn
 
@@ -131,7 +131,7 @@ def test_what_the_world_has_of_it_is_said(tmp_path: Path):
     once = "The customer paid 26 dollars: charged once."
     assert outcome(tmp_path / "1", "every step") == (once, False)
     assert outcome(tmp_path / "2", "log with keys", (1, "result")) == (once, False)
-    assert outcome(tmp_path / "3", "log", (1, "result")) == (f"{once} No process knows of it: charged 26.", True)
+    assert outcome(tmp_path / "3", "log", (1, "result")) == (f"{once} No process knows: charged 26.", True)
     assert outcome(tmp_path / "4", "nothing", (1, "result"), (1, "result")) == (
         "The customer paid 78 dollars: charged 3 times.", True
     )  # fmt: skip
@@ -182,6 +182,18 @@ def test_a_wrong_decision_charges_twice(tmp_path: Path):
     assert misdrawn(lab.picture("A wrong decision")) == []
 
 
+def test_what_nobody_knows_stays_unknown(tmp_path: Path):
+    """The run goes on to its end, and the picture does not say that all is well."""
+    lab = CrashLab(tmp_path, "log", "errand")
+    lab.run_to(1, "result")
+    lab.crash()
+    lab.resume()
+    lab.resolve(Unknown())
+    lab.run()
+    assert lab.state == "done"
+    assert lab.tally.run.outcome == "The customer paid 26 dollars: charged once. No process knows: charged 26."
+
+
 def test_what_nobody_resumed_is_lost(tmp_path: Path):
     """All after the newest save; what the world has of it, no process knows."""
     lab = CrashLab(tmp_path, "every step", "errand")
@@ -190,7 +202,7 @@ def test_what_nobody_resumed_is_lost(tmp_path: Path):
     lab.crash()
     run = lab.tally.run
     assert [did.at for did in run.all("did") if run.lost(did)] == [(1, "model"), (1, "tool")]
-    assert run.outcome.endswith("No process knows of it: charged 26.")
+    assert run.outcome.endswith("No process knows: charged 26.")
 
 
 def imagined(steps: int, every: int, crashes: tuple[int, ...]) -> Run:

@@ -13,7 +13,6 @@ Each action returns a sentence that says what happened; `events` keeps them all.
 
 import shutil
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -25,7 +24,7 @@ from minagent.lab.processes.child_process import Child, ChildDied, start
 from minagent.lab.processes.phases import DOING, LEDGER, Phase, Recording, Report
 from minagent.lab.world.example import EXAMPLES, ExampleName
 from minagent.lab.world.ledger import Ledger
-from minagent.log import Happened
+from minagent.log import Happened, Unknown
 from minagent.log.doubt import Verdict
 
 State = Literal["ready", "running", "in doubt", "dead", "done"]
@@ -63,7 +62,7 @@ class CrashLab:
         self.process: Child | None = None  # the newest; it is alive in the states "running" and "in doubt" only
         self.stood: Report | None = None  # where it stands, or stood when it died; None if it has ended by itself
         self.events: list[str] = []
-        self.tally = Tally(recording, EXAMPLES[example])
+        self.tally = Tally(recording, EXAMPLES[example], self.ledger)
 
     @property
     def phases(self) -> list[Phase]:
@@ -77,9 +76,9 @@ class CrashLab:
         return self.tally.score
 
     @property
-    def points(self) -> Sequence[tuple[int, Phase]]:
+    def points(self) -> list[tuple[int, Phase]]:
         """Every place at which a process of an undisturbed run stops: step and phase."""
-        return self.tally.run.places
+        return [*self.tally.run.places]
 
     @property
     def report(self) -> Report | None:
@@ -101,8 +100,6 @@ class CrashLab:
             self._died(stood, "Interrupted.")
             raise
         self.tally.note("did", stood)
-        if stood.phase == "tool":
-            self.tally.note_effect(stood, self.ledger)
         return self._say_where("")
 
     def run_to(self, step: int, phase: Phase) -> str:
@@ -165,7 +162,8 @@ class CrashLab:
         self.process.kill()
         self.state = "dead"
         disk.log(self.folder, "person").resolve(self.stood.doubt, verdict)
-        self.tally.note("did", self.stood)
+        if not isinstance(verdict, Unknown):
+            self.tally.note("did", self.stood)
         return self._start(f"Recorded: {verdict}. Resumed in a new process.")
 
     def it_happened(self) -> str:
@@ -178,7 +176,7 @@ class CrashLab:
         self.close()
         shutil.rmtree(self.folder, ignore_errors=True)
         self.events.clear()
-        self.tally = Tally(self.recording, EXAMPLES[self.example])
+        self.tally = Tally(self.recording, EXAMPLES[self.example], self.ledger)
         self.state = "ready"
         return self._say("Reset: no process, an empty disk, an empty ledger.")
 

@@ -71,8 +71,8 @@ def predicted(recording: Recording, example: Example, step: int, phase: Phase) -
 class Tally:
     """What has happened in a run, event by event; what the crashes have done so far, and what theory says of them."""
 
-    def __init__(self, recording: Recording, example: Example) -> None:
-        self.recording, self.example = recording, example
+    def __init__(self, recording: Recording, example: Example, ledger: Ledger) -> None:
+        self.recording, self.example, self.ledger = recording, example, ledger
         self.predicted = Score()  # what theory says, if the run goes on to its end
         self.processes = 0
         self._events: list[Event | Effect] = []
@@ -87,26 +87,28 @@ class Tally:
     def note(self, what: What, report: Report) -> None:
         """Note that a process has begun where the report says, has done what comes there, or was killed."""
         self.processes += what == "began"
-        self._events.append(Event(self.processes, what, Place(report.step, report.phase)))
+        at = Place(report.step, report.phase)
+        self._events.append(Event(self.processes, what, at))
         if what == "killed":
-            self.predicted += predicted(self.recording, self.example, report.step, report.phase)
+            self.predicted += predicted(self.recording, self.example, *at)
+        if (what, at.phase) == ("did", "tool"):
+            self._events.append(self._effect(at))
 
-    def note_effect(self, report: Report, ledger: Ledger) -> None:
-        """Note what the world saw of a tool that has run."""
-        run, at = self.run, Place(report.step, report.phase)
-        new = len(ledger.effects()) > sum(effect.before is not None for effect in run.effects)
-        entry = ledger.newest(run.steps[at.step]) or {}
+    def _effect(self, at: Place) -> Effect:
+        """Return what the world saw of a tool that has run there."""
+        new = len(self.ledger.effects()) > sum(effect.before is not None for effect in self.run.effects)
+        entry = self.ledger.newest(self.run.steps[at.step]) or {}
         changes, dollars = changes_the_world(self.example)[at.step], entry["arguments"].get("amount", 0)
         label = ("" if changes else "returned ") + entry["result"].partition(":")[0]
-        self._events.append(Effect(self.processes, at, label, changes, dollars, entry["repeat"] if new else None))
+        return Effect(self.processes, at, label, changes, dollars, entry["repeat"] if new else None)
 
     @property
     def score(self) -> Score:
         """The score so far, as far as the next process shows it."""
         run = self.run
         begun = {began.process: began.at for began in run.all("began")}
-        deaths = [(died.at, begun[died.process + 1]) for died in run.all("killed") if died.process + 1 in begun]
-        lost = sum(at.step + (at.phase == "save") - after.step for at, after in deaths)
+        ended = [(died.at, died.process + 1) for died in run.all("killed") if died.process + 1 in begun]
+        lost = sum(at.step + (at.phase == "save") - begun[following].step for at, following in ended)
         repeated = sum(bool(effect.changes and effect.before) for effect in run.effects)
-        unknown = sum(at.phase == "doubt" for at in begun.values())
-        return Score(lost, repeated, unknown, len(run.asked) - len(set(run.asked)))
+        unknown, asked = [at.phase for at in begun.values()].count("doubt"), run.asked
+        return Score(lost, repeated, unknown, len(asked) - len(set(asked)))

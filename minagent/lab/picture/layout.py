@@ -71,7 +71,7 @@ class Layout:
             heads += [((edges[0] + edges[-1]) / 2, 0, f"step {step}"), ((edges[0] + edges[-1]) / 2, 13, name)]
         if not self.by_phase:
             heads = [(24, 0, "step"), *((x, y, text.removeprefix("step ")) for x, y, text in heads if y == 0)]
-        self.shapes += [Text((x, self._y + y), text, 9.5, GREY, centered=True) for x, y, text in heads]
+        self.shapes += [Text((x, self._y + y), text, 9, GREY, centered=True) for x, y, text in heads]
         self._y += 50 if self.by_phase else 22
 
     def _processes_and_disk(self) -> None:

@@ -87,10 +87,10 @@ class Run:
 
     def unknown(self, effect: Effect) -> bool:
         """Return whether nobody but the world knows of it: its process died, and nothing of it is written down."""
-        later = self.events[self.events.index(effect) + 1 :]
-        repeated = any(isinstance(e, Effect) and e.at == effect.at for e in later)
-        written = any(e in self.written and self.order(e.at) >= self.order(effect.at) - 0.5 for e in later)
-        return self.killed(effect.process) and not repeated and not written
+        later = {e.at for e in self.events[self.events.index(effect) + 1 :] if isinstance(e, Event) and e.what == "did"}
+        own = [w for w in self.written if w.process == effect.process and self.order(w.at) > self.order(effect.at)]
+        known = own or later & {effect.at, effect.at._replace(phase="doubt")}  # done again, or decided
+        return self.killed(effect.process) and not known
 
     @cached_property
     def harm(self) -> list[Effect]:
@@ -104,7 +104,7 @@ class Run:
         times = {1: "once", 2: "twice"}.get(len(charges), f"{len(charges)} times")
         said = [f"The customer paid {sum(charges)} dollars: charged {times}."] if charges else []
         again = [e for e in self.harm if e.before and not e.dollars]
-        for words, found in (("Done again", again), ("No process knows of it", filter(self.unknown, self.harm))):
+        for words, found in (("Done again", again), ("No process knows", filter(self.unknown, self.harm))):
             if labels := list(dict.fromkeys(e.label for e in found)):
                 told = ", ".join(labels) if len(labels) < MANY else f"{len(labels)} effects"
                 said.append(f"{words}: {told}.")
