@@ -20,7 +20,7 @@ from minagent.lab.crash_lab.crashlab import CrashLab
 from minagent.lab.picture.layout import LOOKS
 from minagent.lab.picture.picture import Picture
 from minagent.lab.picture.run_events import Effect, Event, Place, Run
-from minagent.lab.picture.shapes import BLUE, GREEN, INK, ORANGE, WHITE, Lines, Rect, Text, width
+from minagent.lab.picture.shapes import BLUE, GREEN, INK, ORANGE, PALE, WHITE, Lines, Rect, Text, width
 from minagent.lab.picture.svg import to_svg
 from minagent.lab.processes.phases import Phase, Recording
 from minagent.log import DidNotHappen, Happened, Unknown
@@ -270,6 +270,22 @@ def test_a_text_is_not_wider_than_it_is_taken_for(twice: Run):
             font = FontProperties(family="DejaVu Sans", weight="bold" if shape.bold else "normal")
             real = TextPath((0, 0), shape.text, size=shape.size, prop=font).get_extents().width
             assert real <= width(shape.text, shape.size, bold=shape.bold) <= 1.4 * real + 4, shape
+
+
+def brightness(color: str) -> float:
+    """Return the relative luminance of a colour, as WCAG 2 defines it."""
+    red, green, blue = (int(color[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    red, green, blue = (c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in (red, green, blue))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_each_word_can_be_read(twice: Run, tmp_path: Path):
+    """4.5 to 1, on white and in a lane."""
+    once = played(tmp_path, "log with keys", (1, "result")).tally.run
+    colors = set(re.findall(r'<text [^>]*fill="(#\w+)"', svg(twice) + svg(once)))
+    assert len(colors) == 4
+    for color in colors:
+        assert (brightness(PALE) + 0.05) / (brightness(color) + 0.05) >= 4.5, color
 
 
 def test_the_svg_stands_by_itself(twice: Run):

@@ -104,8 +104,8 @@ class Layout:
             self.shapes += [draw.Lines(cross, ORANGE, 3), Text((x + 12, y + 4), "killed", 11, ORANGE, bold=True)]
         if began.at.phase == "doubt":
             x = self._x(began.at) + 1
-            self.shapes += [Rect(x, y - 12, 18, 24, WHITE, ORANGE, dashed=True)]
-            self.shapes += [Text((x + 5, y + 4), "?\u00a0\u00a0 in doubt", 11, ORANGE, bold=True)]
+            words = Text((x + 5, y + 4), "?\u00a0\u00a0 in doubt", 11, ORANGE, bold=True)
+            self.shapes += [Rect(x, y - 12, 18, 24, WHITE, ORANGE, dashed=True), words]
 
     def _world(self) -> None:
         marks, boxes = [(effect, self._x(effect.at), self._words(effect)) for effect in self.run.effects], []

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from minagent.lab.kernel.environment import notebook_packages
-from minagent.lab.picture.shapes import Lines, Rect, Shape, Text
+from minagent.lab.picture.shapes import DARKER, Lines, Rect, Shape, Text
 
 with notebook_packages():
     from matplotlib.artist import Artist
@@ -41,7 +41,7 @@ def _artist(shape: Shape) -> Artist:
         case Lines(lines, color, width):
             return LineCollection(lines, colors=color, linewidths=width)
         case Text((x, y), text, size, color, bold, centered):
-            look = {"color": color, "fontsize": size, "weight": "bold" if bold else "normal"}
+            look = {"color": DARKER.get(color, color), "fontsize": size, "weight": "bold" if bold else "normal"}
             return Label(
                 x, y, text, ha="center" if centered else "left", family="DejaVu Sans", parse_math=False, **look
             )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from html import escape
 
-from minagent.lab.picture.shapes import WHITE, Lines, Rect, Shape, Text
+from minagent.lab.picture.shapes import DARKER, WHITE, Lines, Rect, Shape, Text
 
 
 def to_svg(shapes: Sequence[Shape], size: tuple[float, float], title: str, description: str) -> str:
@@ -25,6 +25,6 @@ def _element(shape: Shape) -> str:
             path = "".join("M" + "L".join(f"{x:g},{y:g}" for x, y in line) for line in lines)
             return f'<path d="{path}" fill="none" stroke="{color}" stroke-width="{width:g}"/>'
         case Text((x, y), text, size, color, bold, centered):
-            look = f'font-size="{size:g}" fill="{color}"' + ' font-weight="700"' * bold
+            look = f'font-size="{size:g}" fill="{DARKER.get(color, color)}"' + ' font-weight="700"' * bold
             anchor = ' text-anchor="middle"' if centered else ""
             return f'<text x="{x:g}" y="{y:g}" {look}{anchor}>{escape(text)}</text>'
