@@ -11,6 +11,8 @@ import nbformat
 import pytest
 from nbval.plugin import IPyNbCell
 
+from minagent.lab.servers.ready import missing
+
 PATIENCE = 180.0
 """Seconds to wait for a kernel, a cell, or its output. A busy machine is slow, and not wrong."""
 
@@ -28,6 +30,24 @@ if sys.dont_write_bytecode:
 # On its first import on a machine matplotlib builds its font cache, and says so on stderr if that
 # takes long: nbval would compare that line.
 __all__ = ["matplotlib"]
+
+
+OPTIONAL = {"7.3.9d_real_servers": missing}
+"""Notebooks that need more than a default install, and what says what is missing."""
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Leave out a notebook whose servers or packages are not here."""
+    return True if OPTIONAL.get(collection_path.stem, dict)() else None
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say which were left out, and why."""
+    for name, lacks in OPTIONAL.items():
+        if lacking := lacks():
+            terminalreporter.line(
+                f"not run: {name}, which is optional; not here: {', '.join(lacking)}"
+            )
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -6,9 +6,9 @@ A test says what it has examined, and how often:
         examined("cuts", 800)
 
 Examples of hypothesis and cells of notebooks are counted without being asked. At the end of a run the sums are printed.
-`examined.json` has the sums of both parts of the gate, `pytest` and `pytest tests/browser tests/servers`. Whoever runs
-one of them whole, with nothing failed and nothing skipped, must not have examined less (`--store-examined` writes what
-it was): so nobody makes the gate quicker by looking at less.
+`examined.json` has the sums of both parts of the gate, each under what its command says after `-n`: `pytest`, and
+`pytest tests/browser tests/servers ...`. Whoever runs one of them whole, with nothing failed and nothing skipped, must
+not have examined less (`--store-examined` writes what it was): so nobody makes the gate quicker by looking at less.
 """
 
 import json

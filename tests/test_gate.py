@@ -9,6 +9,7 @@ import pytest
 import yaml
 from check_jsonschema import main as check_jsonschema
 
+from minagent.lab.servers.ready import VARIABLES
 from tests.conftest import ROOT, pytest_runtest_makereport
 from tests.skips import ANYWHERE, ON_MACOS, may_skip
 
@@ -60,12 +61,25 @@ def test_the_second_part_of_the_gate_runs_what_the_first_does_not():
     assert sorted([*first, *second]) == sorted([*folders, "notebooks", "tests/test_*.py"])
 
 
-def exit_code_of_check(workflow: Path) -> int:
-    """Hold a workflow against the schema of all workflows, and return how the checker ends: with 0 if it is valid."""
+def exit_code_of_check(workflow: Path, schema: str = "vendor.github-workflows") -> int:
+    """Hold a file against the schema of all its kind, and return how the checker ends: with 0 if it is valid."""
     # Called here, not started: to import its packages takes seconds, and nbval has imported most of them.
     with pytest.raises(SystemExit) as ended:
-        check_jsonschema(["--builtin-schema", "vendor.github-workflows", str(workflow)])
+        check_jsonschema(["--builtin-schema", schema, str(workflow)])
     return int(ended.value.code or 0)
+
+
+def test_the_servers_in_containers_are_valid_and_have_the_addresses_that_are_said(tmp_path: Path):
+    """As `docker compose` reads them; each listens on this machine alone, and the three variables name their ports."""
+    path = ROOT / "notebooks" / "compose.yaml"
+    text = path.read_text(encoding="utf-8")
+    assert exit_code_of_check(path, "vendor.compose-spec") == 0
+    (wrong := tmp_path / "compose.yaml").write_text(text.replace("ports:", "port:"), encoding="utf-8")
+    assert exit_code_of_check(wrong, "vendor.compose-spec") != 0
+    ports = [port.split(":") for service in yaml.safe_load(text)["services"].values() for port in service["ports"]]
+    assert {host for host, _, _ in ports} == {"127.0.0.1"}
+    said = dict(re.findall(r'export (\w+)="\S*?127\.0\.0\.1:(\d+)', text))
+    assert said == dict(zip(VARIABLES.values(), [outside for _, outside, _ in ports], strict=True))
 
 
 def test_the_workflow_is_valid():

@@ -32,6 +32,7 @@ CLAIMS = {
     "7.3.7_checking_what_was_restored": [f"7.3.7-{letter}" for letter in "abcdefg"],
     "7.3.8_how_often": [f"7.3.8-{letter}" for letter in "abcdefgh"],
     "7.3.9_with_a_real_model": [f"7.3.9-{letter}" for letter in "abcdefghij"],
+    "7.3.9d_real_servers": [],
 }
 """The claims of the chapter that each notebook owes its reader."""
 

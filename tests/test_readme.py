@@ -92,4 +92,4 @@ def test_links_and_pictures_are_there():
 def test_the_table_counts_the_claims_that_are_shown():
     """Each notebook has its row, with as many claims as its tests demand."""
     shown = dict(re.findall(r"notebooks/([\w.]+)\.ipynb\).*\| (\d+) of \d+ \|", README))
-    assert shown == {name: str(len(claims)) for name, claims in CLAIMS.items()}
+    assert shown == {name: str(len(claims)) for name, claims in CLAIMS.items() if claims}

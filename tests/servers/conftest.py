@@ -25,7 +25,6 @@ def load_drivers() -> None:
 @pytest.fixture(scope="session")
 def running() -> Iterator[dict[str, Server]]:
     """The servers, started once for the run."""
-    os.chmod(OF_THE_RUN, 0o711)  # noqa: S103 - started by root, they run as `nobody`, who has to come through
     assert start(load_drivers).finished()
     servers = {kind: make(OF_THE_RUN / f"{kind}-{os.getpid()}") for kind, make in KINDS.items()}
     yield servers

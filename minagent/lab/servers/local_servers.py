@@ -9,6 +9,7 @@ The first two listen on a socket in their folder, so nobody else reaches them, a
 the user `nobody`: PostgreSQL refuses to be root. The S3 is moto's: it listens on this machine alone, in memory.
 """
 
+import atexit
 import contextlib
 import os
 import shutil
@@ -17,17 +18,17 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from http.client import HTTPConnection
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 import psutil
 import psycopg
 import redis
 
-from minagent.lab.servers.ready import postgres_programs
+from minagent.lab.servers.ready import address, postgres_programs
 
 PATIENCE = 120.0  # seconds to wait until a server answers
 NOBODY = {"user": "nobody", "group": "nogroup"}
@@ -55,8 +56,11 @@ class Server:
         self._who = NOBODY if os.getuid() == 0 else {}
         if self._who:
             shutil.chown(folder, **NOBODY)
+            for ours in (part for part in folder.parents if part.name.startswith("minagent-")):
+                ours.chmod(0o711)  # `nobody` has to come through
         self._prepare()
         self.start()
+        atexit.register(self.stop)
 
     def _prepare(self) -> None:
         """Make its folder ready."""
@@ -104,8 +108,7 @@ class Server:
 
     def stop(self) -> None:
         """Ask it to end, and wait. One that is killed leaves shared memory behind, until it is started again."""
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(self.process.pid, signal.SIGINT)
+        self.process.send_signal(signal.SIGINT)
         self.process.wait()
 
     def __enter__(self) -> Self:
@@ -203,3 +206,23 @@ class S3Server(Server):
             with contextlib.closing(HTTPConnection(self.host)) as asked:
                 asked.request(method, path, headers={"Host": "s3.amazonaws.com"})
                 asked.getresponse().read()
+
+
+class Place(NamedTuple):
+    """Where a notebook keeps its logs."""
+
+    url: str
+    server: Server | None  # None, if the address is the reader's: that one is not ours to kill
+
+
+def start_servers(folder: Path) -> dict[str, Place]:
+    """Return a place of each kind: the one whose address the environment has, or a server that is started here."""
+    kinds: dict[str, Callable[[Path], Server]] = {"PostgreSQL": PostgresServer, "Redis": RedisServer, "S3": S3Server}
+    places = {}
+    for name, make in kinds.items():
+        if url := address(name):
+            places[name] = Place(url, None)
+        else:
+            server = make(folder / name)
+            places[name] = Place(server.url, server)
+    return places

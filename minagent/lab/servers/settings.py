@@ -30,19 +30,21 @@ class TracedRedis(RedisServer):
         return calls
 
 
-def append(url: str, count: int) -> None:
-    """Append this many records, one by one; each is acknowledged when this comes back."""
+def append(url: str, count: int) -> int:
+    """Append this many records, one by one, and return how long the log is then: all of it is acknowledged."""
     store = open_store(url)
-    for number in range(count):
+    begin = store.read(SESSION).length
+    for number in range(begin, begin + count):
         store.append(SESSION, [b"record %d" % number], number)
+    return begin + count
 
 
 def gone_after_a_kill(server: Server, url: str, count: int) -> int:
     """Return how many of so many acknowledged appends are gone, when the server is killed and started again."""
-    append(url, count)
+    acknowledged = append(url, count)
     server.kill()
     server.start()
-    return count - open_store(url).read(SESSION).length
+    return acknowledged - open_store(url).read(SESSION).length
 
 
 def gone_after_a_power_cut(server: TracedRedis, count: int) -> int:

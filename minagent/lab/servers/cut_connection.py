@@ -1,0 +1,109 @@
+"""A connection that is cut before an answer: what was asked for is done, or not, and nobody knows (7.3.9).
+
+with cut_off(server, folder) as (url, left):
+store = open_store(url)    # it comes to the server through here
+left[0] = 1                # one more answer comes back; then every connection is cut
+"""
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from minagent.lab.servers.crashes import close
+from minagent.lab.servers.local_servers import S3Server, Server
+from minagent.lab.world.example import SESSION
+from minagent.log import AppendUnknown, Conflict, open_store
+from minagent.log.stores.base import Store
+
+ANSWERS = 100  # more than an append takes
+
+
+@contextmanager
+def cut_off(server: Server, folder: Path) -> Iterator[tuple[str, list[int]]]:
+    """A way to the server that is cut when as many answers as `left` says have come back. Yields address and `left`."""
+    left = [10**9]
+
+    def pump(source: socket.socket, target: socket.socket, *, counted: bool) -> None:
+        with suppress(OSError):
+            while data := source.recv(1 << 16):
+                left[0] -= counted
+                if left[0] < 0:
+                    break
+                target.sendall(data)
+        for end in (source, target):
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def serve() -> None:
+        with suppress(OSError):
+            while True:
+                caller, _ = listening.accept()
+                there = connected(server)
+                threading.Thread(target=pump, args=(caller, there), kwargs={"counted": False}, daemon=True).start()
+                threading.Thread(target=pump, args=(there, caller), kwargs={"counted": True}, daemon=True).start()
+
+    listening, url = listener(server, folder)
+    threading.Thread(target=serve, daemon=True).start()
+    try:
+        yield url, left
+    finally:
+        listening.close()
+
+
+def connected(server: Server) -> socket.socket:
+    """Return a connection to it."""
+    if isinstance(server, S3Server):
+        host, port = server.host.split(":")
+        return socket.create_connection((host, int(port)))
+    there = socket.socket(socket.AF_UNIX)
+    there.connect(str(server.socket))
+    return there
+
+
+def listener(server: Server, folder: Path) -> tuple[socket.socket, str]:
+    """Return a socket that listens as the server does, and the address of a store there."""
+    if isinstance(server, S3Server):
+        listening = socket.create_server(("127.0.0.1", 0))
+        return listening, server.url.replace(server.host, f"127.0.0.1:{listening.getsockname()[1]}")
+    listening = socket.socket(socket.AF_UNIX)
+    listening.bind(str(folder / server.socket.name))
+    listening.listen()
+    return listening, server.url.replace(str(server.folder), str(folder))
+
+
+def outcomes(server: Server, folder: Path) -> list[tuple[str, int]]:
+    """Append a record, again and again, with one answer more each time; return what was told, and how many came."""
+    direct, found = open_store(server.url), list[tuple[str, int]]()
+    with cut_off(server, folder) as (url, left):
+        store, told = open_store(url), ""
+        for answers in range(ANSWERS):
+            if told == "done":
+                break
+            before = direct.read(SESSION).length
+            left[0] = answers
+            told = _appended(store, before)
+            left[0] = 10**9
+            found.append((told, _settled(direct, before) - before))
+        close(store)
+    close(direct)
+    return found
+
+
+def _appended(store: Store, length: int) -> str:
+    """Append a record, and return what was told."""
+    try:
+        store.append(SESSION, [b"record %d" % length], length)
+    except AppendUnknown:
+        return "unknown"
+    except OSError:
+        return "not added"
+    return "done"
+
+
+def _settled(store: Store, length: int) -> int:
+    """Return the length once no append is under way: an empty one waits for its turn."""
+    with suppress(Conflict):
+        store.append(SESSION, [], length)
+    return store.read(SESSION).length
