@@ -81,9 +81,9 @@ def test_a_server_killed_at_any_moment_loses_nothing_acknowledged(
         examined("servers killed", 1)
 
 
-def test_a_connection_cut_before_an_answer_leaves_it_unknown_and_never_twice(server: Server, tmp_path: Path):
+def test_a_connection_cut_before_an_answer_leaves_it_unknown_and_never_twice(server: Server):
     """Before the first answer, the second, ..., until all come: what was told is there; the rest, once or not."""
-    found = outcomes(server, tmp_path)
+    found = outcomes(server)
     may_come = {"done": {1}, "unknown": {0, 1}, "not added": {0}}
     assert all(came in may_come[told] for told, came in found)
     assert {told for told, _ in found} >= {"unknown", "done"}

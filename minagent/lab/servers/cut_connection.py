@@ -1,8 +1,8 @@
 """A connection that is cut before an answer: what was asked for is done, or not, and nobody knows (7.3.9).
 
-with cut_off(server, folder) as (url, left):
-store = open_store(url)    # it comes to the server through here
-left[0] = 1                # one more answer comes back; then every connection is cut
+    outcomes(server)    # [("not added", 0), ("unknown", 1), ("done", 1)], or the like
+
+We stand between client and server, and let so many answers through: none, then one, and so on, until all come.
 """
 
 import socket
@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from minagent.lab.servers.crashes import close
 from minagent.lab.servers.local_servers import S3Server, Server
@@ -73,10 +74,10 @@ def listener(server: Server, folder: Path) -> tuple[socket.socket, str]:
     return listening, server.url.replace(str(server.folder), str(folder))
 
 
-def outcomes(server: Server, folder: Path) -> list[tuple[str, int]]:
+def outcomes(server: Server) -> list[tuple[str, int]]:
     """Append a record, again and again, with one answer more each time; return what was told, and how many came."""
     direct, found = open_store(server.url), list[tuple[str, int]]()
-    with cut_off(server, folder) as (url, left):
+    with TemporaryDirectory() as name, cut_off(server, Path(name)) as (url, left):
         store, told = open_store(url), ""
         for answers in range(ANSWERS):
             if told == "done":
