@@ -24,14 +24,19 @@ from tests.store_notebooks import NOTEBOOKS, all_notebooks, clean, run
 CLAIMS = {
     "7.3.0_start_here": ["7.3.0-a", "7.3.0-b"],
     "7.3.1_what_a_crash_loses": [f"7.3.1-{letter}" for letter in "abc"],
-    "7.3.2_checkpoint": [f"7.3.2-{letter}" for letter in "abcdefgh"],
+    "7.3.2_checkpoint": [f"7.3.2-{letter}" for letter in "abcdefg"],
+    "7.3.2b_power_loss": ["7.3.2-h"],
     "7.3.3_one_step_at_a_time": [f"7.3.3-{letter}" for letter in "abcde"],
     "7.3.4_load": [f"7.3.4-{letter}" for letter in "abc"],
     "7.3.5_run_crash_resume": [f"7.3.5-{letter}" for letter in "abcdefgh"],
-    "7.3.6_nothing_twice": [f"7.3.6-{letter}" for letter in "abcde"],
+    "7.3.6_nothing_twice": [f"7.3.6-{letter}" for letter in "abc"],
+    "7.3.6b_crash_matrix": ["7.3.6-d", "7.3.6-e"],
     "7.3.7_checking_what_was_restored": [f"7.3.7-{letter}" for letter in "abcdefg"],
-    "7.3.8_how_often": [f"7.3.8-{letter}" for letter in "abcdefgh"],
-    "7.3.9_with_a_real_model": [f"7.3.9-{letter}" for letter in "abcdefghij"],
+    "7.3.8_how_often": [f"7.3.8-{letter}" for letter in "acdeh"],
+    "7.3.8b_how_big": [f"7.3.8-{letter}" for letter in "bfg"],
+    "7.3.9_with_a_real_model": [f"7.3.9-{letter}" for letter in "abdj"],
+    "7.3.9b_two_writers": ["7.3.9-c"],
+    "7.3.9c_five_requirements": [f"7.3.9-{letter}" for letter in "efghi"],
     "7.3.9d_real_servers": [],
 }
 """The claims of the chapter that each notebook owes its reader."""

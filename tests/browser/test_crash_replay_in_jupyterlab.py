@@ -1,4 +1,4 @@
-"""A reader opens 7.3.6 in JupyterLab, runs it, picks a crash point and has a real process killed there, by keyboard."""
+"""A reader opens 7.3.6b in JupyterLab, runs it, picks a crash point; a real process is killed there, by keyboard."""
 
 import pytest
 from playwright.sync_api import Locator, expect
@@ -7,7 +7,7 @@ from minagent.lab.matrix.real_crashes import replay
 from minagent.lab.matrix.variants import VARIANTS
 from tests.examined import Examined
 
-NOTEBOOK = "7.3.6_nothing_twice.ipynb"
+NOTEBOOK = "7.3.6b_crash_matrix.ipynb"
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A reader opens 7.3.9 in JupyterLab, runs it, and has two real processes meet, by keyboard alone."""
+"""A reader opens 7.3.9b in JupyterLab, runs it, and has two real processes meet, by keyboard alone."""
 
 import pytest
 from playwright.sync_api import Locator, expect
@@ -10,7 +10,7 @@ from minagent.lab.views.two_writers import RULES
 from tests.browser.access import pale, serious
 from tests.examined import Examined
 
-NOTEBOOK = "7.3.9_with_a_real_model.ipynb"
+NOTEBOOK = "7.3.9b_two_writers.ipynb"
 
 
 @pytest.fixture
