@@ -13,7 +13,7 @@ Notebook = dict[str, Any]
 Cell = dict[str, Any]
 
 LONGEST_CELL = 15
-LARGEST_FILE = 200_000
+LARGEST_FILE = 400_000
 FIXED_TIME = "2026-01-01T00:00:00Z"
 """The time that sessions in notebooks are given; it comes from the cell, not from a clock."""
 

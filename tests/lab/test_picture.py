@@ -20,7 +20,7 @@ from minagent.lab.crash_lab.crashlab import CrashLab
 from minagent.lab.picture.layout import LOOKS
 from minagent.lab.picture.picture import Picture
 from minagent.lab.picture.run_events import Effect, Event, Place, Run
-from minagent.lab.picture.shapes import BLUE, GREEN, INK, ORANGE, PALE, WHITE, Lines, Rect, Text, width
+from minagent.lab.picture.shapes import BLUE, GREEN, INK, ORANGE, PALE, WHITE, YELLOW, Lines, Rect, Text, width
 from minagent.lab.picture.svg import to_svg
 from minagent.lab.processes.phases import Phase, Recording
 from minagent.log import DidNotHappen, Happened, Unknown
@@ -203,6 +203,44 @@ def test_what_nobody_resumed_is_lost(tmp_path: Path):
     run = lab.tally.run
     assert [did.at for did in run.all("did") if run.lost(did)] == [(1, "model"), (1, "tool")]
     assert run.outcome.endswith("No process knows: charged 26.")
+
+
+def windows(lab: CrashLab, step: int) -> list[tuple[float, float]]:
+    """Return where the shading of a step's picture begins and ends."""
+    picture = lab.picture("One step", step)
+    assert misdrawn(picture) == []
+    assert ("The window: " in repr(picture)) == ("window" in texts(picture.run)) == (picture.run.window is not None)
+    return [(s.x, s.x + s.width) for s in picture.shapes if isinstance(s, Rect) and s.fill == YELLOW]
+
+
+def marked(lab: CrashLab, step: int, color: str) -> list[float]:
+    """Return where the middles of the marks of this colour are in a step's picture."""
+    marks = [s for s in lab.picture("One step", step).shapes if isinstance(s, Rect) and s.stroke == color]
+    return [mark.x + mark.width / 2 for mark in marks if mark.width < 20]
+
+
+@pytest.mark.parametrize("recording", ["every step", "before side effects", "log"])
+def test_the_window_of_one_step_is_from_its_effect_to_its_save(tmp_path: Path, recording: Recording):
+    """A plan on the disk does not know of the effect; a step that only reads has no window, and a whole run none."""
+    lab = played(tmp_path, recording)
+    assert windows(lab, 1) == [(marked(lab, 1, INK)[0], marked(lab, 1, GREEN)[-1])]
+    assert windows(lab, 0) == windows(lab, 3) == []
+    assert "window" not in texts(lab.tally.run)
+
+
+def test_a_step_is_shown_with_all_that_were_in_it(tmp_path: Path):
+    """Who was killed there, and who went on; the save that it went on from is in another step."""
+    lab = played(tmp_path, "every step", (1, "result"))
+    picture = lab.picture("One step", 1)
+    assert {"process 1", "process 2", "killed", "charged 26 again", "window"} <= set(texts(picture.run))
+    assert "starts over" not in texts(picture.run)
+    assert "process 1" not in texts(lab.tally.one_step(2))
+    assert lab.picture("One step", 1).run.outcome == lab.tally.run.outcome
+
+
+def test_without_a_save_there_is_no_end_of_a_window(tmp_path: Path):
+    """So none is drawn."""
+    assert windows(played(tmp_path, "nothing"), 1) == []
 
 
 def imagined(steps: int, every: int, crashes: tuple[int, ...]) -> Run:

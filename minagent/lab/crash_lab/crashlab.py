@@ -197,9 +197,9 @@ class CrashLab:
         """Return what is on the disk, the newest first, each checked as loading it would check it."""
         return disk.stored_files(self.folder)
 
-    def picture(self, title: str) -> Picture:
-        """Return the picture of what has happened since the start."""
-        return Picture(self.tally.run, title)
+    def picture(self, title: str, step: int | None = None) -> Picture:
+        """Return the picture of what has happened since the start, or of one step of it."""
+        return Picture(self.tally.run if step is None else self.tally.one_step(step), title)
 
     def __str__(self) -> str:
         """Return the three panels as text, without what differs from run to run (the pid)."""

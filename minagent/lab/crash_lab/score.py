@@ -4,7 +4,7 @@ The theory is arithmetic on the phases of a step: what is on the disk when the p
 nothing. That it comes out is tested on real processes, for each phase of each step of each way of recording.
 """
 
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 
 from minagent.lab.picture.run_events import Effect, Event, Place, Run, What
 from minagent.lab.processes.phases import INTERVAL, Phase, Recording, Report
@@ -83,6 +83,18 @@ class Tally:
         names = [", ".join(call.name for call in answer.tool_calls) or "answer" for answer in self.example.script]
         phases = [(step, phases_of(self.recording, self.example, step)) for step in range(len(names))]
         return Run(names, [Place(step, phase) for step, there in phases for phase in there], tuple(self._events))
+
+    def one_step(self, step: int) -> Run:
+        """Return what has happened in one step."""
+        run, there = self.run, [event for event in self._events if event.at.step == step]
+        new = {began.process for began in run.all("began") if began.at.step == step}
+        others = sorted({event.process for event in there} - new)
+        events = *(Event(process, "began", Place(step, "model")) for process in others), *there
+        changes = [event for event in there if isinstance(event, Effect) and event.changes]
+        writes = [w for w in run.written if w in there and changes and run.order(w.at) > run.order(changes[0].at)]
+        window = (changes[0], writes[0]) if writes else None
+        places = [place for place in run.places if place.step == step]
+        return replace(run, places=places, events=events, window=window)
 
     def note(self, what: What, report: Report) -> None:
         """Note that a process has begun where the report says, has done what comes there, or was killed."""

@@ -1,7 +1,4 @@
-"""Events -> shapes: time runs to the right, a process is a row, and below them are the disk and the world.
-
-Each phase has a column. Where that would leave no room for the phases' names, each step has one that its phases share.
-"""
+"""Events -> shapes: time runs to the right, a process is a row, and below them are the disk and the world."""
 
 import textwrap
 from collections.abc import Sequence
@@ -9,18 +6,18 @@ from itertools import groupby
 
 from minagent.lab.picture import shapes as draw
 from minagent.lab.picture.run_events import Effect, Event, Place, Run
-from minagent.lab.picture.shapes import BLUE, GREEN, GREY, INK, ORANGE, PALE, WHITE, Rect, Shape, Text
+from minagent.lab.picture.shapes import BLUE, GREEN, GREY, INK, ORANGE, PALE, WHITE, YELLOW, Rect, Shape, Text
 
 WIDTH, MARGIN = 660.0, 12.0  # JupyterLab cuts off what is wider than its page
 LEFT, RIGHT = 84.0, 608.0  # of the columns; beside them are the names of the rows, and the word at the last cross
-NARROWEST, WIDEST = 28.0, 60.0  # columns
+NARROWEST, WIDEST = 28.0, 110.0  # columns
 ROW, LINE = 34.0, 20.0  # heights: of a process, and of a line of marks
 # What was done, by whether it was done again, and whether it was lost.
 LOOKS = {(False, False): "done", (False, True): "lost", (True, False): "done again", (True, True): "again, and lost"}
 
 
 def columns(places: Sequence[Place]) -> tuple[dict[Place, tuple[float, float]], bool]:
-    """Return where the column of each place is, and whether it has room for a name; a doubt is before its tool."""
+    """Return where the column of each place is, and whether it has room for a name; else a step's phases share one."""
     steps = [list(step) for _, step in groupby(places, key=lambda place: place.step)]
     phase = (RIGHT - LEFT - 6 * len(steps)) / len(places)
     found, left, named = dict[Place, tuple[float, float]](), LEFT, phase >= NARROWEST
@@ -51,9 +48,15 @@ class Layout:
         self._heads()
         self._processes_and_disk()
         self._world()
+        if run.window:
+            left, right = (self._x(end.at) for end in run.window)
+            self.shapes.append(Rect(left, 78, right - left, self._y - 84, YELLOW, ORANGE, dashed=True))
+            self.shapes.append(Text(((left + right) / 2, self._y - 11), "window", bold=True, centered=True))
+            self._y += 16
         self._say(run.outcome, 13, ORANGE if run.harm else GREEN)
         self._say(run.price, 11, INK)
         self._key()
+        self.shapes.sort(key=lambda shape: not (isinstance(shape, Rect) and shape.fill in (PALE, YELLOW)))  # below all
         self.size = (WIDTH, self._y)
 
     def _say(self, text: str, size: float, color: str) -> None:
@@ -66,9 +69,10 @@ class Layout:
 
     def _heads(self) -> None:
         heads = [(self._x(place), 26, str(place.phase)) for place in self.run.places]
-        for step, name in enumerate(self.run.steps):
+        for step in dict.fromkeys(place.step for place in self.run.places):
             edges = [edge for place in self.run.places if place.step == step for edge in self.columns[place]]
-            heads += [((edges[0] + edges[-1]) / 2, 0, f"step {step}"), ((edges[0] + edges[-1]) / 2, 13, name)]
+            middle = (edges[0] + edges[-1]) / 2
+            heads += [(middle, 0, f"step {step}"), (middle, 13, self.run.steps[step])]
         if not self.by_phase:
             heads = [(24, 0, "step"), *((x, y, text.removeprefix("step ")) for x, y, text in heads if y == 0)]
         self.shapes += [Text((x, self._y + y), text, 9, GREY, centered=True) for x, y, text in heads]
@@ -85,7 +89,7 @@ class Layout:
             y = top + ROW * number
             if write is not None:
                 self.shapes.append(draw.arrow(marks[write], (self.columns[event.at][0], y)))
-            elif number > 0:
+            elif number > 0 and event.at.step == 0:
                 self.shapes.append(Text((MARGIN, y + 15), "starts over", 9, GREY))
             self._process(event, y)
         for write, (x, y) in marks.items():

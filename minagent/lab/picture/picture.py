@@ -1,7 +1,4 @@
-"""A picture as the value of a cell: the cell stores it as SVG, as PNG, and in a sentence.
-
-nbval compares the SVG and the sentence. The PNG is what JupyterLab shows in a notebook that it does not trust yet.
-"""
+"""A picture as the value of a cell, as SVG and in a sentence, which nbval compares, and as PNG, for who sees no SVG."""
 
 from minagent.lab.picture.layout import Layout
 from minagent.lab.picture.svg import to_svg

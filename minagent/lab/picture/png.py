@@ -9,7 +9,6 @@ from minagent.lab.picture.shapes import DARKER, Lines, Rect, Shape, Text
 
 with notebook_packages():
     from matplotlib.artist import Artist
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.collections import LineCollection
     from matplotlib.figure import Figure
     from matplotlib.patches import Ellipse, Rectangle
@@ -20,7 +19,6 @@ def to_png(shapes: Sequence[Shape], size: tuple[float, float]) -> bytes:
     """Return a picture of this width and height, as a file."""
     # An inch has 72 points: so a pixel of the picture is one, and has two in the file.
     figure = Figure(figsize=(size[0] / 72, size[1] / 72), dpi=144, facecolor="white")
-    FigureCanvasAgg(figure)
     axes = figure.add_axes((0, 0, 1, 1), xlim=(0, size[0]), ylim=(size[1], 0))
     axes.axis("off")
     for number, shape in enumerate(shapes):
@@ -31,17 +29,14 @@ def to_png(shapes: Sequence[Shape], size: tuple[float, float]) -> bytes:
 
 
 def _artist(shape: Shape) -> Artist:
-    look: dict[str, Any]
     match shape:
         case Rect(x, y, width, height, fill, stroke, dashed, round):
-            look = {"facecolor": fill, "edgecolor": stroke, "linewidth": 1.5}
+            look: dict[str, Any] = {"facecolor": fill, "edgecolor": stroke, "linewidth": 1.5}
             if round:
                 return Ellipse((x + width / 2, y + height / 2), width, height, **look)
             return Rectangle((x, y), width, height, linestyle=(0, (3, 2)) if dashed else "-", **look)
         case Lines(lines, color, width):
             return LineCollection(lines, colors=color, linewidths=width)
         case Text((x, y), text, size, color, bold, centered):
-            look = {"color": DARKER.get(color, color), "fontsize": size, "weight": "bold" if bold else "normal"}
-            return Label(
-                x, y, text, ha="center" if centered else "left", family="DejaVu Sans", parse_math=False, **look
-            )
+            look = {"fontsize": size, "weight": "bold" if bold else "normal", "ha": "center" if centered else "left"}
+            return Label(x, y, text, color=DARKER.get(color, color), family="DejaVu Sans", parse_math=False, **look)

@@ -47,6 +47,7 @@ class Run:
     steps: Sequence[str]  # the name of each step's tool, or "answer"
     places: Sequence[Place]  # of a run that nothing disturbs, in order
     events: Sequence[Event | Effect]
+    window: tuple[Effect, Event] | None = None  # of one step: an effect, and the write that is the first to know of it
 
     def order(self, at: Place) -> float:
         """Return how far in the run a place is. A doubt is before its tool: if that did not run, it runs next."""
@@ -117,5 +118,8 @@ class Run:
 
     @property
     def price(self) -> str:
-        """What the model's provider is owed for, in words."""
-        return f"The model was asked {len(self.asked)} times for {len(set(self.asked))} steps."
+        """What the model's provider is owed for, in words; of one step alone, what its window is."""
+        if self.window:
+            return f"The window: {self.window[0].label}, and until the {self.window[1].at.phase} no disk knows of it."
+        asked, steps = len(self.asked), len(set(self.asked))
+        return f"The model was asked {asked} time{'s' * (asked != 1)} for {steps} step{'s' * (steps != 1)}."

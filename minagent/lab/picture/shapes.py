@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"  # Okabe and Ito's: the colour-blind tell them apart, too
-INK, GREY, PALE, WHITE = "#1f2328", "#59636e", "#f1f3f5", "#ffffff"
+INK, GREY, PALE, WHITE, YELLOW = "#1f2328", "#59636e", "#f1f3f5", "#ffffff", "#fbf5c4"
 DARKER = {ORANGE: "#AE4C00", GREEN: "#007A59"}  # so that words of this colour can be read
 
 # In ems of DejaVu Sans, rounded up; the fonts that a browser takes instead are narrower. All others are 0.65 wide.

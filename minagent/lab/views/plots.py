@@ -6,7 +6,6 @@ them, names at the marks, a white ground in every theme.
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import cycle
 from typing import Any
 
 from minagent.lab.kernel.environment import notebook_packages
@@ -26,11 +25,6 @@ def _finish(axes: Axes, x_label: str = "", y_label: str = "") -> None:
     axes.set(xlabel=x_label, ylabel=y_label)
     axes.spines[["top", "right"]].set_visible(False)
     axes.figure.set_facecolor("white")
-
-
-def bars(axes: Axes, values: Mapping[str, int], unit: str) -> None:
-    """Draw one horizontal bar for each value, the first on top, with its name and its number beside it."""
-    grouped_bars(axes, {name: {"": value} for name, value in values.items()}, unit)
 
 
 def grouped_bars(axes: Axes, groups: Mapping[str, Mapping[str, float]], unit: str, digits: int = 0) -> None:
@@ -85,15 +79,6 @@ def mark(axes: Axes, x: float, y: float, name: str, place: int, style: int = 0) 
     axes.plot([x], [y], color=color, marker=marker, markersize=9, markeredgecolor="white", linestyle="none")
     arrow = {"arrowstyle": "-", "color": color}
     _name(axes, name, (x, y), (0, 14 * place), color, ha="center", va="center", arrowprops=arrow)
-
-
-def plane(axes: Axes, points: Mapping[str, tuple[float, float]], x_label: str, y_label: str) -> None:
-    """Draw one mark a name, at its x and y, with the name beside it."""
-    for (name, (x, y)), (color, marker, _) in zip(points.items(), cycle(STYLES), strict=False):
-        axes.plot([x], [y], color=color, marker=marker, markersize=9, linestyle="none")
-        _name(axes, name, (x, y), (8, 4), color)
-    axes.margins(x=0.25, y=0.15)
-    _finish(axes, x_label, y_label)
 
 
 SPANS = {"restart": ("#999999", "..."), "work": (BLUE, ""), "save": (BLACK, ""), "lost": (ORANGE, "///")}
@@ -153,9 +138,9 @@ def crash_map(axes: Axes, rows: Mapping[str, Sequence[tuple[str, Mapping[str, in
             color = next((HARMS[kind][1] for kind in done), "white")
             box = Rectangle((column, row), 1, 1, facecolor=color, edgecolor=BLACK, linewidth=2 if done else 0.3)
             axes.add_patch(box)
-            axes.text(column + 0.5, row + 0.22, point, ha="center", va="center", fontsize=6)
+            axes.text(column + 0.5, row + 0.05, point, ha="center", va="top", fontsize=8, rotation=90)
             letters = "\n".join(f"{HARMS[kind][0]}{count}" for kind, count in done.items())
-            axes.text(column + 0.5, row + 0.66, letters, ha="center", va="center", fontsize=8, weight="bold")
+            axes.text(column + 0.5, row + 0.95, letters, ha="center", va="bottom", fontsize=8, weight="bold")
     axes.set(xlim=(0, max(map(len, rows.values()))), ylim=(len(rows), 0), xticks=[])
     axes.set_yticks([row + 0.5 for row in range(len(rows))], list(rows))
     axes.tick_params(length=0)
