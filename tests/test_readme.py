@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from minagent.lab.crash_lab.crashlab import CrashLab
 from tests.conftest import ROOT
 from tests.notebook_rules import LINK
+from tests.readme_pictures import IMAGES, PICTURES, drawn
 from tests.test_notebooks import CLAIMS
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -87,6 +89,24 @@ def test_links_and_pictures_are_there():
     for image, text, target in LINK.findall(README):
         assert "://" in target or (ROOT / target).exists(), target
         assert not image or len(text) > 100
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_it_opens_with_what_the_code_draws_now(name: str, tmp_path: Path):
+    """The stored picture is that of a run made now, and its sentence is in the words for who cannot see it."""
+    picture = drawn(name, tmp_path / "lab")
+    assert (IMAGES / f"{name}.svg").read_text(encoding="utf-8") == picture._repr_svg_() + "\n"
+    words = next(text for image, text, target in LINK.findall(README) if image and name in target)
+    assert words.endswith(repr(picture))
+
+
+def test_another_run_is_another_picture(tmp_path: Path):
+    """So the test above can fail."""
+    stored = {(IMAGES / f"{name}.svg").read_text(encoding="utf-8") for name in PICTURES}
+    lab = CrashLab(tmp_path, example="errand")
+    lab.run()
+    assert lab.picture(PICTURES["charged_twice"][1])._repr_svg_() + "\n" not in stored
+    assert len(stored) == len(PICTURES)
 
 
 def test_the_table_counts_the_claims_that_are_shown():

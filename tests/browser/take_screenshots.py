@@ -3,7 +3,8 @@
     python3 -m uv run --group test python -m tests.browser.take_screenshots FOLDER
 
 A crash lab is caught after a crash, when its three panels differ most; the whole one, when a charge came again. The
-README's picture is a copy of crash_lab_live_demo_light.png.
+README's picture of the whole lab is a copy of crash_lab_live_demo_light.png; for those that it opens with, see
+readme_pictures.
 """
 
 import sys
