@@ -40,9 +40,15 @@ class Trial(NamedTuple):
     """What became of a run, through all its crashes."""
 
     finished: bool  # false if it was left before its end, or given up
-    lost: tuple[int, ...]  # for each crash: the steps that were complete, and were not on the disk
+    states: tuple[tuple[int, int], ...]  # at the start and after each process: tools run so far, steps on the disk
     repeated_notes: int  # notes that were sent again
     model_calls: int  # model calls that were paid for
+
+    @property
+    def lost(self) -> tuple[int, ...]:
+        """For each crash: the steps that were complete, and were not on the disk."""
+        pairs = [*pairwise(self.states)][: -1 if self.finished else None]
+        return tuple(saved + done - before - now for (before, saved), (done, now) in pairs)
 
     @property
     def crashes(self) -> int:
@@ -62,15 +68,15 @@ def run_trial(policy: Policy, steps: int, lives: Iterable[float], effect_every: 
         states = [(0, 0)]
         for ends_at in map(float, lives):  # for numpy's, each process would have to import numpy
             finished = start(attempt, folder, steps, effect_every, policy, ends_at).finished()
+            states.append((len(ledger.effects()), _saved_steps(folder)))
             if finished:
                 break
-            states.append((len(ledger.effects()), _saved_steps(folder)))
             if len(states) > PATIENCE and len({saved for _, saved in states[-PATIENCE - 1 :]}) == 1:
                 break
         notes = [effect for effect in ledger.effects() if effect["name"] == "send_note"]
         return Trial(
             finished=finished,
-            lost=tuple(saved + done - before - now for (before, saved), (done, now) in pairwise(states)),
+            states=tuple(states),
             repeated_notes=sum(effect["repeat"] > 0 for effect in notes),
             model_calls=ledger.bill().calls,
         )
