@@ -96,7 +96,7 @@ def test_a_module_that_needs_a_package_of_the_notebooks_says_what_to_install(pyt
     assert refused.pop("minagent.log.stores.postgres") == "No module named 'psycopg'"
     assert refused.pop("minagent.log.stores.redis") == "No module named 'redis'"
     assert refused.pop("minagent.log.stores.object_store") == "No module named 'obstore'"
-    for name in ("local_servers", "crashes", "settings"):
+    for name in ("costs", "crashes", "cut_connection", "local_servers", "settings"):
         assert refused.pop(f"minagent.lab.servers.{name}") == "No module named 'psutil'"
     for name, said in refused.items():
         assert name.startswith("minagent.lab.")
