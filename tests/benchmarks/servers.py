@@ -12,16 +12,15 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from minagent.lab.servers.costs import Cost, costs, side_by_side
-from minagent.lab.servers.local_servers import PostgresServer, RedisServer, S3Server
+from minagent.lab.servers.local_servers import KINDS
 
 
 def table(lengths: Sequence[int], sessions: int) -> list[str]:
     """Return the lines of the table: the file store in milliseconds, the others as multiples of it."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="minagent-")))
-        servers = {"PostgreSQL": PostgresServer, "Redis": RedisServer, "S3": S3Server}
         urls = {"file": f"file:{folder / 'files'}"}
-        urls |= {name: stack.enter_context(make(folder / name)).url for name, make in servers.items()}
+        urls |= {name: stack.enter_context(make(folder / name)).url for name, make in KINDS.items()}
         found = {name: costs(url, lengths) for name, url in urls.items()}
         many = {name: side_by_side(url, sessions) for name, url in urls.items()}
     lines = ["milliseconds of the file store, and multiples of them"]

@@ -24,6 +24,7 @@ from minagent.lab.picture.shapes import BLUE, GREEN, INK, ORANGE, PALE, WHITE, Y
 from minagent.lab.picture.svg import to_svg
 from minagent.lab.processes.phases import Phase, Recording
 from minagent.log import DidNotHappen, Happened, Unknown
+from minagent.log.doubt import Verdict
 from tests.examined import Examined
 from tests.lab.pictures import misdrawn
 
@@ -169,27 +170,27 @@ def test_a_doubt_stands_in_its_row_until_somebody_decides(tmp_path: Path):
     assert run.all("began")[2].at == (2, "model")
 
 
-def test_a_wrong_decision_charges_twice(tmp_path: Path):
-    """The process that goes on from it runs the tool once more."""
-    lab = CrashLab(tmp_path, "log", "errand")
+def decided(folder: Path, verdict: Verdict) -> CrashLab:
+    """Return the lab after a charge that was in doubt, until somebody has said what became of it."""
+    lab = CrashLab(folder, "log", "errand")
     lab.run_to(1, "result")
     lab.crash()
     lab.resume()
-    lab.resolve(DidNotHappen())
+    lab.resolve(verdict)
     lab.run()
-    run = lab.tally.run
-    assert run.outcome == "The customer paid 52 dollars: charged twice."
+    return lab
+
+
+def test_a_wrong_decision_charges_twice(tmp_path: Path):
+    """The process that goes on from it runs the tool once more."""
+    lab = decided(tmp_path, DidNotHappen())
+    assert lab.tally.run.outcome == "The customer paid 52 dollars: charged twice."
     assert misdrawn(lab.picture("A wrong decision")) == []
 
 
 def test_what_nobody_knows_stays_unknown(tmp_path: Path):
     """The run goes on to its end, and the picture does not say that all is well."""
-    lab = CrashLab(tmp_path, "log", "errand")
-    lab.run_to(1, "result")
-    lab.crash()
-    lab.resume()
-    lab.resolve(Unknown())
-    lab.run()
+    lab = decided(tmp_path, Unknown())
     assert lab.state == "done"
     assert lab.tally.run.outcome == "The customer paid 26 dollars: charged once. No process knows: charged 26."
 

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-import psutil
-
 from minagent.lab.processes.child_process import say, start, wait_for_parent
 from minagent.lab.servers.cut_connection import outcomes
 from minagent.lab.servers.local_servers import S3Server, Server, alive
@@ -95,8 +93,7 @@ def test_a_connection_cut_before_an_answer_leaves_it_unknown_and_never_twice(ser
 def test_the_processes_of_a_server_are_gone_when_it_is_killed(server: Server, reopen: Callable[[], Store]):
     """All of them, and not when they notice that the first is gone: here they cannot notice it."""
     reopen().read("demo")
-    first = psutil.Process(server.process.pid)
-    family = [first, *first.children(recursive=True)]
+    family = server.processes()
     for process in family:
         process.suspend()
     server.kill()

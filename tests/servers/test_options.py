@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import psutil
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -21,14 +20,12 @@ from tests.conftest import OF_THE_RUN
 @contextmanager
 def frozen(server: Server) -> Iterator[None]:
     """A server that does not answer: its processes are stopped."""
-    first = psutil.Process(server.process.pid)
-    family = [first, *first.children(recursive=True)]
-    for process in family:
+    for process in server.processes():
         process.suspend()
     try:
         yield
     finally:
-        for process in family:
+        for process in server.processes():
             process.resume()
 
 

@@ -7,9 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import NamedTuple
 
-from minagent.lab.servers.crashes import close
+from minagent.lab.servers.crashes import store_at
 from minagent.lab.world.example import SESSION
-from minagent.log import open_store
 from minagent.log.stores.base import Store
 
 RECORD = b"x" * 1_500  # bytes: a step's, as a rule
@@ -32,9 +31,8 @@ def seconds(action: Callable[[], object]) -> float:
 
 def read_all(url: str) -> None:
     """Open a store, as a new process would, and read the log."""
-    store = open_store(url)
-    store.read(SESSION)
-    close(store)
+    with store_at(url) as store:
+        store.read(SESSION)
 
 
 def grown(store: Store, session: str, count: int) -> list[float]:
@@ -46,24 +44,22 @@ def grown(store: Store, session: str, count: int) -> list[float]:
 
 def costs(url: str, lengths: Sequence[int], samples: int = 20) -> dict[int, Cost]:
     """Return what an append and a resume cost when the log has each of these lengths. The log is begun anew."""
-    store, found, there = open_store(url), dict[int, Cost](), 0
-    store.delete(SESSION)
-    for length in lengths:
-        grown(store, SESSION, length - there)
-        resume = statistics.median(seconds(lambda: read_all(url)) for _ in range(max(samples // 4, 1)))
-        found[length] = Cost(statistics.median(grown(store, SESSION, samples)), resume)
-        there = length + samples
-    close(store)
+    found, there = dict[int, Cost](), 0
+    with store_at(url) as store:
+        store.delete(SESSION)
+        for length in lengths:
+            grown(store, SESSION, length - there)
+            resume = statistics.median(seconds(lambda: read_all(url)) for _ in range(max(samples // 4, 1)))
+            found[length] = Cost(statistics.median(grown(store, SESSION, samples)), resume)
+            there = length + samples
     return found
 
 
 def side_by_side(url: str, sessions: int = 100, appends: int = 5, threads: int = 8) -> float:
     """Return how long an append takes when many sessions grow at once, on one store: seconds of the wall, for each."""
-    store = open_store(url)
     names = [f"side by side {number}" for number in range(sessions)]
-    for name in names:
-        store.delete(name)
-    with ThreadPoolExecutor(threads) as pool:
+    with store_at(url) as store, ThreadPoolExecutor(threads) as pool:
+        for name in names:
+            store.delete(name)
         took = seconds(lambda: list(pool.map(lambda name: grown(store, name, appends), names)))
-    close(store)
     return took / (sessions * appends)

@@ -9,8 +9,8 @@ returned. None comes back if a run has no such point. Each run deletes the lab's
 """
 
 import tempfile
-from collections.abc import Callable
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -40,6 +40,16 @@ class End(NamedTuple):
 def close(store: Store) -> None:
     """Close a store that can be closed: one of objects keeps no connection."""
     getattr(store, "close", lambda: None)()
+
+
+@contextmanager
+def store_at(url: str) -> Iterator[Store]:
+    """Open the store of an address for as long as it is needed."""
+    store = open_store(url)
+    try:
+        yield store
+    finally:
+        close(store)
 
 
 def watched(store: Store, points: CrashPoints) -> Any:
@@ -81,9 +91,8 @@ class _LifeOnServer(Life):
     @classmethod
     def begin_one(cls, folder: Path, url: str) -> None:
         """Put a new session on the server."""
-        store = open_store(url)
-        store.delete(SESSION)
-        close(store)
+        with store_at(url) as store:
+            store.delete(SESSION)
         life = cls(folder, url, die_at(0))
         with closing(life.payments.database):
             life.begin()
@@ -108,10 +117,9 @@ def _run(url: str, lives: Callable[[Path], bool]) -> End | None:
         _LifeOnServer.begin_one(folder, url)
         if not lives(folder):
             return None
-        store, payments = open_store(url), open_payments(folder / "payments.db")
-        with closing(payments.database):
+        payments = open_payments(folder / "payments.db")
+        with closing(payments.database), store_at(url) as store:
             transcript = SessionLog.resume(store, SESSION, writer="reader").state.session.messages
-            close(store)
             return End(transcript, payments.charges())
 
 

@@ -12,10 +12,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from minagent.lab.servers.crashes import close
+from minagent.lab.servers.crashes import store_at
 from minagent.lab.servers.local_servers import S3Server, Server
 from minagent.lab.world.example import SESSION
-from minagent.log import AppendUnknown, Conflict, open_store
+from minagent.log import AppendUnknown, Conflict
 from minagent.log.stores.base import Store
 
 ANSWERS = 100  # more than an append takes
@@ -76,19 +76,21 @@ def listener(server: Server, folder: Path) -> tuple[socket.socket, str]:
 
 def outcomes(server: Server) -> list[tuple[str, int]]:
     """Append a record, again and again, with one answer more each time; return what was told, and how many came."""
-    direct, found = open_store(server.url), list[tuple[str, int]]()
-    with TemporaryDirectory() as name, cut_off(server, Path(name)) as (url, left):
-        store, told = open_store(url), ""
+    found = list[tuple[str, int]]()
+    with (
+        TemporaryDirectory() as name,
+        cut_off(server, Path(name)) as (url, left),
+        store_at(server.url) as direct,
+        store_at(url) as store,
+    ):
         for answers in range(ANSWERS):
-            if told == "done":
-                break
             before = direct.read(SESSION).length
             left[0] = answers
             told = _appended(store, before)
             left[0] = 10**9
             found.append((told, _settled(direct, before) - before))
-        close(store)
-    close(direct)
+            if told == "done":
+                break
     return found
 
 

@@ -92,14 +92,18 @@ class Server:
         """Empty it, as its stores cannot: they keep the length of what they have deleted."""
         raise NotImplementedError
 
+    def processes(self) -> list[psutil.Process]:
+        """Return all of its processes, the one that has started the others last."""
+        first = psutil.Process(self.process.pid)
+        return [*first.children(recursive=True), first]
+
     def kill(self) -> None:
         """Send SIGKILL to all of its processes, and wait until they are gone."""
         # Each of PostgreSQL's is a group of its own: a signal to the server's group reaches the first one alone, and
         # the others answer until they notice. The first is stopped, so that it starts no more while they are counted.
         with contextlib.suppress(psutil.NoSuchProcess):  # it has ended by itself
-            first = psutil.Process(self.process.pid)
-            first.suspend()
-            family = [*first.children(recursive=True), first]
+            psutil.Process(self.process.pid).suspend()
+            family = self.processes()
             for process in family:
                 process.kill()
             while any(map(alive, family)):
@@ -208,6 +212,9 @@ class S3Server(Server):
                 asked.getresponse().read()
 
 
+KINDS: dict[str, Callable[[Path], Server]] = {"PostgreSQL": PostgresServer, "Redis": RedisServer, "S3": S3Server}
+
+
 class Place(NamedTuple):
     """Where a notebook keeps its logs."""
 
@@ -217,9 +224,8 @@ class Place(NamedTuple):
 
 def start_servers(folder: Path) -> dict[str, Place]:
     """Return a place of each kind: the one whose address the environment has, or a server that is started here."""
-    kinds: dict[str, Callable[[Path], Server]] = {"PostgreSQL": PostgresServer, "Redis": RedisServer, "S3": S3Server}
     places = {}
-    for name, make in kinds.items():
+    for name, make in KINDS.items():
         if url := address(name):
             places[name] = Place(url, None)
         else:

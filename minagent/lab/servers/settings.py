@@ -8,9 +8,9 @@ import re
 import time
 from collections.abc import Iterable
 
+from minagent.lab.servers.crashes import store_at
 from minagent.lab.servers.local_servers import RedisServer, Server
 from minagent.lab.world.example import SESSION
-from minagent.log import open_store
 
 TRACED = "write,fsync,fdatasync"
 
@@ -32,10 +32,10 @@ class TracedRedis(RedisServer):
 
 def append(url: str, count: int) -> int:
     """Append this many records, one by one, and return how long the log is then: all of it is acknowledged."""
-    store = open_store(url)
-    begin = store.read(SESSION).length
-    for number in range(begin, begin + count):
-        store.append(SESSION, [b"record %d" % number], number)
+    with store_at(url) as store:
+        begin = store.read(SESSION).length
+        for number in range(begin, begin + count):
+            store.append(SESSION, [b"record %d" % number], number)
     return begin + count
 
 
@@ -44,7 +44,8 @@ def gone_after_a_kill(server: Server, url: str, count: int) -> int:
     acknowledged = append(url, count)
     server.kill()
     server.start()
-    return acknowledged - open_store(url).read(SESSION).length
+    with store_at(url) as store:
+        return acknowledged - store.read(SESSION).length
 
 
 def gone_after_a_power_cut(server: TracedRedis, count: int) -> int:
