@@ -1,12 +1,16 @@
 """Clients and servers that die, and connections that break: nothing acknowledged is lost, nothing is there twice."""
 
 import random
+import socket
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+import pytest
+
 from minagent.lab.processes.child_process import say, start, wait_for_parent
+from minagent.lab.servers import cut_connection
 from minagent.lab.servers.cut_connection import outcomes
 from minagent.lab.servers.local_servers import S3Server, Server, alive
 from minagent.lab.two_writers.writers import race
@@ -87,6 +91,34 @@ def test_a_connection_cut_before_an_answer_leaves_it_unknown_and_never_twice(ser
     assert {told for told, _ in found} >= {"unknown", "done"}
     length = sum(came for _, came in found)
     assert open_store(server.url).read(SESSION).lines == [b"record %d" % number for number in range(length)]
+
+
+def test_an_answer_that_comes_in_pieces_is_one_answer(server: Server, monkeypatch: pytest.MonkeyPatch):
+    """Else a cut falls now between two answers and now into one, and what is found differs from run to run."""
+    whole = outcomes(server)
+    server.forget_everything()
+    monkeypatch.setattr(cut_connection, "connected", in_pieces(cut_connection.connected, random.Random(7311)))  # noqa: S311
+    assert outcomes(server) == whole
+
+
+def in_pieces(connected: Callable[[Server], socket.socket], rng: random.Random) -> Callable[[Server], socket.socket]:
+    """Return connections whose answers come in pieces of a few bytes."""
+
+    def connect(server: Server) -> socket.socket:
+        there, (near, far) = connected(server), socket.socketpair()
+        for source, target, most in [(far, there, 1 << 16), (there, far, 40)]:
+            threading.Thread(target=passed_on, args=(source, target, most), daemon=True).start()
+        return near
+
+    def passed_on(source: socket.socket, target: socket.socket, most: int) -> None:
+        with suppress(OSError):
+            while data := source.recv(rng.randint(1, most)):
+                target.sendall(data)
+        for end in (source, target):
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    return connect
 
 
 @LASTING

@@ -26,10 +26,15 @@ def cut_off(server: Server, folder: Path) -> Iterator[tuple[str, list[int]]]:
     """A way to the server that is cut when as many answers as `left` says have come back. Yields address and `left`."""
     left = [10**9]
 
-    def pump(source: socket.socket, target: socket.socket, *, counted: bool) -> None:
+    def passed_on(source: socket.socket, target: socket.socket, answers: bool, asked: threading.Event) -> None:
+        # A long answer comes in pieces, and not in the same ones each time: the first one after a question counts.
         with suppress(OSError):
             while data := source.recv(1 << 16):
-                left[0] -= counted
+                if not answers:
+                    asked.set()
+                elif asked.is_set():
+                    asked.clear()
+                    left[0] -= 1
                 if left[0] < 0:
                     break
                 target.sendall(data)
@@ -41,9 +46,9 @@ def cut_off(server: Server, folder: Path) -> Iterator[tuple[str, list[int]]]:
         with suppress(OSError):
             while True:
                 caller, _ = listening.accept()
-                there = connected(server)
-                threading.Thread(target=pump, args=(caller, there), kwargs={"counted": False}, daemon=True).start()
-                threading.Thread(target=pump, args=(there, caller), kwargs={"counted": True}, daemon=True).start()
+                there, asked = connected(server), threading.Event()
+                for ends in [(caller, there, False), (there, caller, True)]:
+                    threading.Thread(target=passed_on, args=(*ends, asked), daemon=True).start()
 
     listening, url = listener(server, folder)
     threading.Thread(target=serve, daemon=True).start()
