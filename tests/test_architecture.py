@@ -56,7 +56,7 @@ def wrong_imports(name: str, source: str) -> list[str]:
     """Return the imports of a module that point up, or to the door that it is behind, or to what is not installed."""
     allowed = {DRIVERS.get(name)} | (LAB_ONLY if name[:4] == "lab." else set())
     if name.startswith("lab.servers."):
-        allowed |= {"psutil", "psycopg", "redis"}
+        allowed |= {"moto", "psutil", "psycopg", "redis", "werkzeug"}
     wrong = []
     for module in imported(ast.parse(source)):
         top, _, rest = module.partition(".")

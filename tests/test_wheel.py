@@ -98,6 +98,7 @@ def test_a_module_that_needs_a_package_of_the_notebooks_says_what_to_install(pyt
     assert refused.pop("minagent.log.stores.object_store") == "No module named 'obstore'"
     for name in ("costs", "crashes", "cut_connection", "local_servers", "settings"):
         assert refused.pop(f"minagent.lab.servers.{name}") == "No module named 'psutil'"
+    assert refused.pop("minagent.lab.servers.s3") == "No module named 'moto'"
     for name, said in refused.items():
         assert name.startswith("minagent.lab.")
         assert re.fullmatch(rf"No module named '\w+'\. This part of .*: {PIP_INSTALL}", said), (name, said)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from threading import get_ident
 from typing import Any, NamedTuple
 
 from minagent import Message
@@ -71,7 +72,7 @@ def watched(store: Store, points: CrashPoints) -> Any:
 def _way_out(store: Any) -> tuple[Any, str]:
     """Return through what a store sends what changes something: an object, and the name of its method."""
     if isinstance(store, PostgresStore):
-        return store._connection, "execute"
+        return store._connections[get_ident()], "execute"
     if isinstance(store, ObjectStore):
         return store, "_put"
     connection = store._pool.get_connection()

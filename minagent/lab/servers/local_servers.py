@@ -194,8 +194,7 @@ class S3Server(Server):
         self.url = f"s3://minagent/agents?endpoint=http://{self.host}&{CREDENTIALS}"
 
     def _command(self) -> list[str]:
-        host, port = self.host.split(":")
-        return [sys.executable, "-m", "moto.server", "-H", host, "-p", port]
+        return [sys.executable, "-m", "minagent.lab.servers.s3", *self.host.split(":")]
 
     def _answers(self) -> bool:
         try:

@@ -42,19 +42,18 @@ CREATE TABLE IF NOT EXISTS minagent_checkpoints
 
 
 class PostgresStore:
-    """Keeps records in the PostgreSQL database at `url`. Threads may share it; they take turns on one connection.
+    """Keeps records in the PostgreSQL database at `url`. Threads may share it: each has a connection of its own.
 
-    `options` are those of `psycopg.connect`: time-outs, TLS. A connection that was lost is made again by the next call;
-    no call is made twice. After a fork, open another store.
+    (A server allows 100, by its `max_connections`.) `options` are those of `psycopg.connect`: time-outs, TLS. A lost
+    connection is made again by the next call; no call is made twice. After a fork, open another store.
     """
 
     def __init__(self, url: str, **options: Any) -> None:
         # What libpq takes apart otherwise than it was meant: its error would repeat parts of the password.
         if not re.fullmatch(r"postgresql://([^:@/]*(:[^:@/]*)?@)?[^@/]*(/[^@]*)?", url):
             raise InvalidValue("url", "escape what is special in user and password: %40 for @, %3A for :, %2F for /")
-        self._lock = threading.RLock()
         self._connect = partial(psycopg.connect, url, autocommit=True, **options)
-        self._connection: Rows | None = None
+        self._connections = dict[int, Rows]()  # by thread
         with self._transaction() as database:
             database.execute(TABLES)
 
@@ -120,9 +119,9 @@ class PostgresStore:
         return sorted(name.decode("utf-8", "surrogatepass") for (name,) in rows)
 
     def close(self) -> None:
-        """Close the connection."""
-        if self._connection is not None:
-            self._connection.close()
+        """Close all connections."""
+        for database in list(self._connections.values()):
+            database.close()
 
     def _read(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         with self._working() as database:
@@ -131,15 +130,16 @@ class PostgresStore:
 
     @contextlib.contextmanager
     def _working(self) -> Iterator[Rows]:
-        """The connection, made again if it was lost."""
-        with self._lock:
-            try:
-                if self._connection is None or self._connection.closed:
-                    self._connection = self._connect()
-                yield self._connection
-            except psycopg.Error as error:
-                self.close()  # it may be half broken, and not know it: a server died in the middle of a batch
-                raise OSError(f"PostgreSQL: {type(error).__name__}: {error}") from error
+        """The connection of this thread, made again if it was lost."""
+        me = threading.get_ident()
+        try:
+            if me not in self._connections or self._connections[me].closed:
+                self._connections[me] = self._connect()
+            yield self._connections[me]
+        except psycopg.Error as error:
+            if me in self._connections:  # it may be half broken, and not know it: a server died amid a batch
+                self._connections[me].close()
+            raise OSError(f"PostgreSQL: {type(error).__name__}: {error}") from error
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[Rows]:

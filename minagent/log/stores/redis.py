@@ -17,7 +17,6 @@ If the connection is lost after a script was sent, nobody on this side knows: Ap
 Source: chapter 7.3.9.
 """
 
-import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -67,14 +66,13 @@ redis.call('DEL', records, checkpoints)
 
 
 class RedisStore:
-    """Keeps records in the Redis at `url`. Threads may share it; they take turns on one connection.
+    """Keeps records in the Redis at `url`. Threads may share it: each call has a connection to itself.
 
-    `options` are those of `redis.Redis.from_url`: time-outs, TLS. A connection that was lost is made again by the next
-    call; no call is made twice. After a fork, open another store.
+    `options` are those of `redis.Redis.from_url`: time-outs, TLS, `max_connections`. A connection that was lost is made
+    again by the next call; no call is made twice. After a fork, open another store.
     """
 
     def __init__(self, url: str, **options: Any) -> None:
-        self._lock = threading.RLock()
         self._pool = redis.ConnectionPool.from_url(url, **options, retry=Retry(NoBackoff(), 0), decode_responses=False)
         self._run("", "return first")  # so that an address where nobody answers is told at once
 
@@ -114,32 +112,31 @@ class RedisStore:
         return sorted(session_id for session_id in ids if self._run(session_id, "return length - first"))
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connections."""
         self._pool.disconnect()
 
     def _run(self, session_id: str, script: str, *values: Any, changes: bool = False) -> Any:
         """Run a script on the keys of a session; `changes`: it may have done something, if no answer comes."""
         parts = [b"head", b"records", b"checkpoints"]
         keys = [b"minagent:%b:%b" % (_name(session_id), part) for part in parts] + [b"minagent:sessions"]
-        with self._lock:
-            try:
-                connection = self._pool.get_connection()  # one that was lost is made again
-            except (redis.RedisError, OSError) as error:
-                raise OSError(f"Redis: {type(error).__name__}: {error}") from error
-            try:
-                connection.send_command("EVAL", HEAD + script, len(keys), *keys, *values)
-                answer = connection.read_response()
-            except redis.ResponseError as error:  # the server has refused, and said so
-                raise OSError(f"Redis: {error}") from error
-            except redis.RedisError as error:
-                connection.disconnect()
-                kind = AppendUnknown if changes else OSError
-                raise kind(f"the connection to Redis was lost: {error}") from error
-            except BaseException:  # an interrupt: the answer must not be taken for that to another call
-                connection.disconnect()
-                raise
-            finally:
-                self._pool.release(connection)
+        try:
+            connection = self._pool.get_connection()  # one that was lost is made again
+        except (redis.RedisError, OSError) as error:
+            raise OSError(f"Redis: {type(error).__name__}: {error}") from error
+        try:
+            connection.send_command("EVAL", HEAD + script, len(keys), *keys, *values)
+            answer = connection.read_response()
+        except redis.ResponseError as error:  # the server has refused, and said so
+            raise OSError(f"Redis: {error}") from error
+        except redis.RedisError as error:
+            connection.disconnect()
+            kind = AppendUnknown if changes else OSError
+            raise kind(f"the connection to Redis was lost: {error}") from error
+        except BaseException:  # an interrupt: the answer must not be taken for that to another call
+            connection.disconnect()
+            raise
+        finally:
+            self._pool.release(connection)
         return answer
 
 
