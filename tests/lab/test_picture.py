@@ -17,11 +17,9 @@ from matplotlib.textpath import TextPath
 from PIL import Image
 
 from minagent.lab.crash_lab.crashlab import CrashLab
-from minagent.lab.picture.layout import LOOKS
-from minagent.lab.picture.picture import Picture
+from minagent.lab.picture.picture import LOOKS, Picture
 from minagent.lab.picture.run_events import Effect, Event, Place, Run
-from minagent.lab.picture.shapes import BLUE, GREEN, INK, ORANGE, PALE, WHITE, YELLOW, Lines, Rect, Text, width
-from minagent.lab.picture.svg import to_svg
+from minagent.lab.picture.shapes import BLUE, GREEN, INK, ORANGE, PALE, WHITE, YELLOW, Lines, Rect, Text, to_svg, width
 from minagent.lab.processes.phases import Phase, Recording
 from minagent.log import DidNotHappen, Happened, Unknown
 from minagent.log.doubt import Verdict
@@ -254,7 +252,7 @@ def imagined(steps: int, every: int, crashes: tuple[int, ...]) -> Run:
     for process, death in enumerate((*crashes, len(places)), 1):
         events.append(Event(process, "began", places[stand]))
         for at in places[stand:death]:
-            events.append(Event(process, "did", at))
+            events.append(Event(process, "did", at, at.step + 1 if at.phase == "save" else None))
             if at.phase == "tool":
                 before = sum(isinstance(e, Effect) and e.at == at for e in events)
                 events.append(Effect(process, at, f"note {at.step} sent", changes=True, dollars=0, before=before))

@@ -100,7 +100,8 @@ class Tally:
         """Note that a process has begun where the report says, has done what comes there, or was killed."""
         self.processes += what == "began"
         at = Place(report.step, report.phase)
-        self._events.append(Event(self.processes, what, at))
+        saved = report.cursor if (what, at.phase) == ("did", "save") else None
+        self._events.append(Event(self.processes, what, at, saved))
         if what == "killed":
             self.predicted += predicted(self.recording, self.example, *at)
         if (what, at.phase) == ("did", "tool"):

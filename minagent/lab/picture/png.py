@@ -32,9 +32,10 @@ def _artist(shape: Shape) -> Artist:
     match shape:
         case Rect(x, y, width, height, fill, stroke, dashed, round):
             look: dict[str, Any] = {"facecolor": fill, "edgecolor": stroke, "linewidth": 1.5}
+            look["linestyle"] = (0, (3, 2)) if dashed else "-"
             if round:
                 return Ellipse((x + width / 2, y + height / 2), width, height, **look)
-            return Rectangle((x, y), width, height, linestyle=(0, (3, 2)) if dashed else "-", **look)
+            return Rectangle((x, y), width, height, **look)
         case Lines(lines, color, width):
             return LineCollection(lines, colors=color, linewidths=width)
         case Text((x, y), text, size, color, bold, centered):

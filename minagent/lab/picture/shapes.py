@@ -1,6 +1,11 @@
-"""The shapes of a picture, in pixels from its upper left corner, and how wide a text is."""
+"""The shapes of a picture, in pixels from its upper left corner; how wide a text is; and shapes -> SVG.
 
-from dataclasses import dataclass
+The SVG has attributes alone, so that two pictures in a page do not meet, and is the same text each time.
+"""
+
+from collections.abc import Sequence
+from html import escape
+from typing import NamedTuple
 
 BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"  # Okabe and Ito's: the colour-blind tell them apart, too
 INK, GREY, PALE, WHITE, YELLOW = "#1f2328", "#59636e", "#f1f3f5", "#ffffff", "#fbf5c4"
@@ -12,8 +17,7 @@ EMS = {character: ems for ems, characters in WIDTHS.items() for character in cha
 Point = tuple[float, float]
 
 
-@dataclass(frozen=True)
-class Rect:
+class Rect(NamedTuple):
     """A rectangle, or the ellipse in it."""
 
     x: float
@@ -26,8 +30,7 @@ class Rect:
     round: bool = False
 
 
-@dataclass(frozen=True)
-class Lines:
+class Lines(NamedTuple):
     """Lines through points."""
 
     lines: tuple[tuple[Point, ...], ...]
@@ -35,8 +38,7 @@ class Lines:
     width: float
 
 
-@dataclass(frozen=True)
-class Text:
+class Text(NamedTuple):
     """A line of text, from a point on its base line; or with its middle there."""
 
     at: Point
@@ -64,6 +66,38 @@ def hatching(x: float, y: float, width: float, height: float) -> Lines:
 
 
 def arrow(start: Point, end: Point) -> Lines:
-    """Return an arrow that goes up or down first, and then to the right."""
+    """Return an arrow that goes up or down first, and then to the right; if it must go back, between two rows."""
     x, y = end
-    return Lines(((start, (start[0], y), end), ((x - 6, y - 4), end, (x - 6, y + 4))), GREEN, 2)
+    back = ((start[0], y + 17), (x - 8, y + 17), (x - 8, y))
+    bends = back if x < start[0] else ((start[0], y),)
+    return Lines(((start, *bends, end), ((x - 6, y - 4), end, (x - 6, y + 4))), GREEN, 2)
+
+
+def cross(x: float, y: float, word: str) -> list[Shape]:
+    """Return a cross, and a word to it."""
+    lines = ((x - 7, y - 7), (x + 7, y + 7)), ((x - 7, y + 7), (x + 7, y - 7))
+    return [Lines(lines, ORANGE, 3), Text((x + 12, y + 4), word, 11, ORANGE, bold=True)]
+
+
+def to_svg(shapes: Sequence[Shape], size: tuple[float, float], title: str, description: str) -> str:
+    """Return a picture of this width and height, on a ground of its own, with words for who cannot see it."""
+    wide, high = size
+    box = f'width="{wide:g}" height="{high:g}" viewBox="0 0 {wide:g} {high:g}"'
+    words = f"<title>{escape(title)}</title><desc>{escape(description)}</desc>"
+    body = "\n".join([words, *map(_element, [Rect(0, 0, wide, high, WHITE, "none"), *shapes])])
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {box} font-family="sans-serif" role="img">{body}</svg>'
+
+
+def _element(shape: Shape) -> str:
+    match shape:
+        case Rect(x, y, width, height, fill, stroke, dashed, round):
+            place = f'x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="{width / 2 if round else 2:g}"'
+            dashes = ' stroke-dasharray="3 2"' if dashed else ""
+            return f'<rect {place} fill="{fill}" stroke="{stroke}" stroke-width="1.5"{dashes}/>'
+        case Lines(lines, color, width):
+            path = "".join("M" + "L".join(f"{x:g},{y:g}" for x, y in line) for line in lines)
+            return f'<path d="{path}" fill="none" stroke="{color}" stroke-width="{width:g}"/>'
+        case Text((x, y), text, size, color, bold, centered):
+            look = f'font-size="{size:g}" fill="{DARKER.get(color, color)}"' + ' font-weight="700"' * bold
+            anchor = ' text-anchor="middle"' if centered else ""
+            return f'<text x="{x:g}" y="{y:g}" {look}{anchor}>{escape(text)}</text>'

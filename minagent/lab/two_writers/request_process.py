@@ -7,14 +7,11 @@ The process writes one line before each operation and one at its end, and waits 
     {"ending": "done"}
 """
 
-import tempfile
-import weakref
-from collections.abc import Iterable
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from minagent.lab.processes.child_process import say, start, wait_for_parent
-from minagent.lab.two_writers.interleavings import TIME_PASSES, Meeting, MeetingOutcome, meeting
+from minagent.lab.two_writers.interleavings import Meeting, meeting
 from minagent.lab.two_writers.request import Ending, Place, Request, Rule
 from minagent.log import open_store
 
@@ -47,75 +44,10 @@ class InProcess:
         self.process.kill()
 
 
-def _meeting(rule: Rule, folder: Path, store: str) -> AbstractContextManager[Meeting]:
+def two_processes(rule: Rule, folder: Path, store: str) -> AbstractContextManager[Meeting]:
+    """Begin a meeting of two processes, in this folder, at a store of this address. Who has not ended is killed."""
     place = Place(folder, open_store(store))
     return meeting(rule, place, lambda name, rule, _: InProcess(name, rule, folder, store))
-
-
-def on_processes(rule: Rule, moves: Iterable[str], folder: Path, store: str) -> MeetingOutcome:
-    """Make these moves with two processes, in a new folder, at a store of this address. Who has not ended is killed."""
-    folder.mkdir(parents=True)
-    with _meeting(rule, folder, store) as met:
-        for move in moves:
-            met.make(move)
-        return met.outcome()
-
-
-class TwoWriters:
-    """A meeting of two processes that can be started over, under the same rule or another."""
-
-    def __init__(self, rule: Rule) -> None:
-        self._open = ExitStack()
-        self.close = weakref.finalize(self, self._open.close)
-        """Kill the processes and remove their folder. So does the end of Python."""
-        self.begin(rule)
-
-    def begin(self, rule: Rule) -> str:
-        """Start over; raise RuntimeError after `close`."""
-        if not self.close.alive:
-            raise RuntimeError("this view is closed: run its cell again")
-        self._open.close()
-        folder = Path(self._open.enter_context(tempfile.TemporaryDirectory()))
-        self.met = self._open.enter_context(_meeting(rule, folder, f"file:{folder}"))
-        return f"Two requests begin. How they write: {rule}."
-
-    def make(self, move: str) -> str:
-        """Make a move, and return what happened."""
-        if move not in self.met.possible(deaths=True, delays=True):
-            return f"Not now: {self._why_not(move)}"
-        self.met.make(move)
-        if all(request.next is None for request in self.met.requests.values()):
-            return f"Both have ended. {in_words(self.met.outcome())}"
-        if move == TIME_PASSES:
-            return "As much time has passed as a lease lasts."
-        _, what = self.met.moves[-1]
-        return f"{move} before it could {what}." if move.endswith("dies") else f"{move}: {what}. {self.says(move)}"
-
-    def _why_not(self, move: str) -> str:
-        if move == TIME_PASSES:
-            return "time changes something once, and only while somebody waits for a lease."
-        name = move.partition(" ")[0]
-        ended = self.met.requests[name].next is None
-        return f"{name} has ended." if ended else "one of the two has died already, and one death is enough."
-
-    def says(self, name: str) -> str:
-        """Return what a request is about to do, or how it ended."""
-        request = self.met.requests[name]
-        if request.next is not None:
-            return f"{name} is about to {request.next}."
-        return f"{name} has died." if request.ending is None else f"{name} was told: {request.ending}."
-
-
-def in_words(met: MeetingOutcome) -> str:
-    """Return what went wrong, in words."""
-    found = [
-        *(f"{name} was told done, and nothing of its turn is stored." for name in met.lost),
-        *(f"{name} was charged, and nothing stored says so." for name in met.unrecorded),
-    ]
-    if met.repeated:
-        known = "" if met.repeated_with_keys else ", though by its key it is known as one"
-        found.append(f"A charge was made twice{known}.")
-    return " ".join(found) or "Nothing is lost, and nothing was done twice."
 
 
 def _about_to(operation: str) -> None:

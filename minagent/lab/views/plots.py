@@ -152,21 +152,3 @@ def crash_map(axes: Axes, rows: Mapping[str, Sequence[tuple[str, Mapping[str, in
     axes.legend(handles=keys, frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=len(keys))
     axes.spines[:].set_visible(False)
     axes.figure.set_facecolor("white")
-
-
-def lanes(axes: Axes, moves: Sequence[tuple[str, str]]) -> None:
-    """Draw who did what, in order, from left to right: a lane for each of the two, and one for the time."""
-    names = sorted({move.partition(" ")[0] for move, what in moves if what})
-    rows = {name: row for row, name in enumerate(names)}
-    for place, (move, what) in enumerate(moves):
-        name, _, death = move.partition(" ")
-        if name not in rows:
-            axes.axvline(place, color=BLACK, linestyle=":")
-            axes.annotate(move, (place, len(rows) - 0.6), ha="center", va="top")
-            continue
-        color = BLACK if death else STYLES[rows[name]][0]
-        axes.add_patch(Rectangle((place - 0.45, rows[name] - 0.25), 0.9, 0.5, facecolor=color))
-        axes.annotate(death or what, (place, rows[name]), ha="center", va="center", color="white")
-    axes.set(xlim=(-0.6, len(moves) - 0.4), ylim=(len(rows) - 0.4, -0.5), xticks=[])
-    axes.set_yticks(list(rows.values()), list(rows))
-    _finish(axes, "one thing after the other")
