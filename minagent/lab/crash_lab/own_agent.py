@@ -5,7 +5,6 @@ import signal
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from minagent.lab.crash_lab.crashlab import CrashLab
 from minagent.lab.picture.picture import Picture
@@ -17,10 +16,9 @@ from minagent.lab.world.example import ExampleName
 class OwnAgentLab(CrashLab):
     """`step` takes the place of step_once, `load` that of load_checkpoint. Both may be a notebook's own."""
 
-    def __init__(self, example: ExampleName, **own: Callable[..., Any]) -> None:
+    def __init__(self, example: ExampleName, **own: Callable[..., object]) -> None:
         super().__init__(example=example)
-        sent: dict[str, Any] = {name: sendable(function) for name, function in own.items()}
-        self.work = partial(work, **sent)
+        self.work = partial(work, **{name: sendable(function) for name, function in own.items()})
 
     def interrupt(self) -> str:
         """Interrupt the process where it stands, as Jupyter does: Python raises KeyboardInterrupt. It saves then."""

@@ -11,14 +11,14 @@ names of the notebook itself. (Killing a process is the crash lab's part.)
 import warnings
 from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from os import PathLike
 from os.path import exists
 from typing import Any
 
 from minagent import Message, load_checkpoint
 from minagent.lab.picture.picture import Picture
-from minagent.lab.picture.run_events import Event, Place, Run
+from minagent.lab.picture.run_events import Run
+from minagent.lab.processes.phases import Event, Place
 
 NAMES = ("session", "model", "steps")
 
@@ -29,37 +29,6 @@ def crash(namespace: MutableMapping[str, Any]) -> str:
     return f"Crashed: {', '.join(lost)} gone from memory." if lost else "Nothing to crash: they are gone already."
 
 
-@dataclass(frozen=True, kw_only=True)
-class MemoryRun(Run):
-    """What was in memory, a row for each name, and a column for each moment at which somebody looked."""
-
-    said: str
-
-    @cached_property
-    def written(self) -> list[Event]:
-        """The checkpoint, at each moment at which it was there."""
-        return [did for did in self.all("did") if did.process == 0]
-
-    def again(self, did: Event) -> bool:  # noqa: ARG002
-        """Nothing is done here; it is there or not."""
-        return False
-
-    lost = again
-
-    @property
-    def outcome(self) -> str:
-        """What was there at each moment, in words."""
-        seen = {did: self.rows[did.process - 1] for did in self.all("did") if did.process}
-        names = [[name for did, name in seen.items() if did.at == place] for place in self.places]
-        there = [f"{', '.join(found) or 'nothing'} in memory." for found in names]
-        return " ".join(f"{what}: {words}" for what, words in zip(self.steps, there, strict=True))
-
-    @property
-    def price(self) -> str:
-        """What was said last."""
-        return self.said
-
-
 @dataclass(repr=False)
 class KernelState:
     """The three variables in `namespace`, and the checkpoint at `path` that they can come back from."""
@@ -67,13 +36,13 @@ class KernelState:
     namespace: MutableMapping[str, Any]
     path: str | PathLike[str]
     script: Sequence[Message]
-    moments: list[tuple[str, dict[str, bool], bool]] = field(default_factory=list)  # and what was there: names, a file
+    moments: list[tuple[str, list[str], bool]] = field(default_factory=list)  # and what was there: names, a file
 
     def __post_init__(self) -> None:
         self._saw("Before", "")
 
     def _saw(self, what: str, said: str) -> str:
-        self.moments = [*self.moments[-5:], (what, self.alive(), exists(self.path))]
+        self.moments = [*self.moments[-5:], (what, [n for n in NAMES if n in self.namespace], exists(self.path))]
         self.said = said
         return said
 
@@ -95,16 +64,14 @@ class KernelState:
 
     def picture(self, title: str) -> Picture:
         """Return what has happened to the three names, the last few moments of it, as a picture."""
-        events, before = list[Event](), dict.fromkeys(NAMES, False)
+        events, before = list[Event](), list[str]()
         for step, (_, alive, stored) in enumerate(self.moments):
-            at = Place(step, "model")
             for row, name in enumerate(NAMES, 1):
-                events += [Event(row, "began", at)] * (alive[name] > before[name])
-                events.append(Event(row, "did" if alive[name] else "gone", at))
-            events += [Event(0, "did", at)] * stored
+                events += [Event(row, "began", Place(step, "model"))] * (name in alive and name not in before)
+                events.append(Event(row, "did" if name in alive else "gone", Place(step, "model")))
+            events += [Event(0, "did", Place(step, "save"))] * stored
             before = alive
+        places = [Place(step, phase) for step in range(len(self.moments)) for phase in ("model", "save")]
+        told = " ".join(f"{what}: {', '.join(alive) or 'nothing'} in memory." for what, alive, _ in self.moments)
         steps = [what for what, *_ in self.moments]
-        places = [Place(step, "model") for step in range(len(steps))]
-        return Picture(
-            MemoryRun(steps, places, tuple(events), newest=True, rows=NAMES, done="in memory", said=self.said), title
-        )
+        return Picture(Run(steps, places, events, newest=True, rows=NAMES, told=(told, self.said)), title)

@@ -3,33 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple
 
-from minagent.lab.processes.phases import Phase
+from minagent.lab.processes.phases import Event, Place, What
 
 WRITES = ("plan", "save", "doubt")  # what leaves something on the disk; a doubt does when somebody has decided it
 MANY = 5  # effects: a sentence does not name each of them
-What = Literal["began", "did", "killed", "interrupted", "torn", "asleep", "refused", "gone"]
-
-
-class Place(NamedTuple):
-    """Where a process stands: before a phase of a step."""
-
-    step: int  # from 0
-    phase: Phase
-
-
-@dataclass(frozen=True)
-class Event:
-    """A process has begun at a place, has done what comes there, or was killed or interrupted before it had.
-
-    "torn": killed when half of what it wrote was written.
-    """
-
-    process: int  # from 1, in the order in which they began
-    what: What
-    at: Place
-    cursor: int | None = None  # that a save has
 
 
 @dataclass(frozen=True)
@@ -54,8 +32,8 @@ class Run:
     window: tuple[Effect, Event] | None = None  # of one step: an effect, and the write that is the first to know of it
     newest: bool = False  # whether each process goes on from the newest write, whatever that says
     rows: Sequence[str] = ()  # what the rows are called, if they are no processes of an agent
-    done: str = "done"  # what a cell means that is neither lost nor done again
-    nobody: str = "No process knows"  # said of an effect that is unknown
+    in_vain: Sequence[int] = ()  # processes all of whose work is lost, though they were not killed
+    told: tuple[str, str] | None = None  # what is said below, if not `outcome` and `price`
 
     def order(self, at: Place) -> float:
         """Return how far in the run a place is. A doubt is before its tool: if that did not run, it runs next."""
@@ -75,57 +53,55 @@ class Run:
         """What came to the disk, in order."""
         return [event for event in self.all("did") if event.at.phase in WRITES]
 
+    @cached_property
+    def killed(self) -> set[int]:
+        """The processes that were killed."""
+        return {event.process for event in self.all("killed")}
+
     def loaded(self, began: Event) -> Event | None:
         """Return what a process went on from: of what was on the disk, the newest before its first place."""
         there = [w for w in self.written if self.events.index(w) < self.events.index(began)]
-        if self.newest:
-            return there[-1] if there else None
-        before = [w for w in there if self.order(w.at) < self.order(began.at)]
-        return max(before, key=lambda write: (self.order(write.at), write.process), default=None)
-
-    def killed(self, process: int) -> bool:
-        """Return whether a process was killed."""
-        return process in {event.process for event in self.all("killed")}
+        if not self.newest:
+            before = [w for w in there if self.order(w.at) < self.order(began.at)]
+            there = sorted(before, key=lambda write: (self.order(write.at), write.process))
+        return there[-1] if there else None
 
     def lost(self, did: Event) -> bool:
         """Return whether a phase was done in vain: its process died, and the next one goes on from before it."""
         newest = max(self.written, key=lambda write: self.order(write.at), default=None)
         following = (self.loaded(began) for began in self.all("began") if began.process == did.process + 1)
         kept = next(following, newest)
-        return self.killed(did.process) and (kept is None or self.order(did.at) > self.order(kept.at))
+        after = kept is None or self.order(did.at) > self.order(kept.at)
+        return did.process in self.in_vain or (did.process in self.killed and after)
 
     def again(self, did: Event) -> bool:
-        """Return whether an earlier process had done this phase already."""
-        return any(other.at == did.at and other.process < did.process for other in self.all("did"))
+        """Return whether an earlier process had done this phase already, or the world had seen its effect."""
+        earlier = {other.at for other in self.all("did") if other.process < did.process and not self.rows}
+        return did.at in earlier | {e.at for e in self.effects if e.before and e.process == did.process}
 
     def unknown(self, effect: Effect) -> bool:
         """Return whether nobody but the world knows of it: its process died, and nothing of it is written down."""
-        if not self.killed(effect.process):
-            return False
-        later = {e.at for e in self.events[self.events.index(effect) + 1 :] if isinstance(e, Event) and e.what == "did"}
+        later = self.events[self.events.index(effect) + 1 :] if effect in self.events else ()
+        done = {event.at for event in later if isinstance(event, Event) and event.what == "did"}
+        known = done & {effect.at, effect.at._replace(phase="doubt")}  # done again, or decided
         own = [w for w in self.written if w.process == effect.process and self.order(w.at) > self.order(effect.at)]
-        known = own or later & {effect.at, effect.at._replace(phase="doubt")}  # done again, or decided
-        return not known
+        return effect.process in self.in_vain or (effect.process in self.killed and not own and not known)
 
     @cached_property
     def skipped(self) -> list[Effect]:
-        """What never was: the tools that no process ran, nor is in doubt of, though a later step was done."""
-        done = [did.at for did in self.all("did")]
-        ran = {at.step for at in done if at.phase == "tool"} | {began.at.step for began in self.doubts}
+        """What never was: the tools that no process ran, though a later step was done."""
+        done = {did.at for did in self.all("did")}
         last = max(done, default=Place(0, "model")).step
-        missed = [at for at in self.places if at.phase == "tool" and at.step not in ran and at.step < last]
+        missed = [at for at in self.places if at.phase == "tool" and at not in done and at.step < last]
         return [Effect(0, at, f"{self.steps[at.step]} never ran", changes=True, dollars=0, before=0) for at in missed]
-
-    @property
-    def doubts(self) -> list[Event]:
-        """The processes that began in doubt."""
-        return [began for began in self.all("began") if began.at.phase == "doubt"]
 
     @cached_property
     def undecided(self) -> list[str]:
         """The tools of which nobody has said whether they ran, and the world does not say so either."""
-        known = {did.at.step for did in self.all("did") if did.at.phase == "doubt"} | {e.at.step for e in self.harm}
-        return [self.steps[began.at.step] for began in self.doubts if began.at.step not in known]
+        doubts = {event.at for event in self.all("began") if event.at.phase == "doubt"} - {
+            e.at for e in self.all("did")
+        }
+        return [self.steps[at.step] for at in sorted(doubts) if at.step not in {e.at.step for e in self.harm}]
 
     @cached_property
     def harm(self) -> list[Effect]:
@@ -140,7 +116,7 @@ class Run:
         said = [f"The customer paid {sum(charges)} dollars: charged {times}."] if charges else []
         found = {
             "Done again": [e.label for e in self.harm if e.before and not e.dollars],
-            self.nobody: [e.label for e in self.harm if self.unknown(e)],
+            "No process knows": [e.label for e in self.harm if self.unknown(e)],
             "Never run": [self.steps[e.at.step] for e in self.skipped],
             "In doubt": self.undecided,
         }
@@ -150,15 +126,11 @@ class Run:
                 said.append(f"{words}: {told}.")
         return " ".join(said) or "Nothing in the world was changed twice."
 
-    @cached_property
-    def asked(self) -> list[int]:
-        """The step of each model call."""
-        return [did.at.step for did in self.all("did") if did.at.phase == "model"]
-
     @property
     def price(self) -> str:
         """What the model's provider is owed for, in words; of one step alone, what its window is."""
         if self.window:
             return f"The window: {self.window[0].label}, and until the {self.window[1].at.phase} no disk knows of it."
-        asked, steps = len(self.asked), len(set(self.asked))
+        calls = [did.at.step for did in self.all("did") if did.at.phase == "model"]
+        asked, steps = len(calls), len(set(calls))
         return f"The model was asked {asked} time{'s' * (asked != 1)} for {steps} step{'s' * (steps != 1)}."

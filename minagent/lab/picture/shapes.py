@@ -1,11 +1,11 @@
-"""The shapes of a picture, in pixels from its upper left corner; how wide a text is; and shapes -> SVG.
+"""The shapes of a picture, in pixels from its upper left corner, how wide a text is, and shapes -> SVG and PNG."""
 
-The SVG has attributes alone, so that two pictures in a page do not meet, and is the same text each time.
-"""
-
+import io
 from collections.abc import Sequence
 from html import escape
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from minagent.lab.kernel.environment import notebook_packages
 
 BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"  # Okabe and Ito's: the colour-blind tell them apart, too
 INK, GREY, PALE, WHITE, YELLOW = "#1f2328", "#59636e", "#f1f3f5", "#ffffff", "#fbf5c4"
@@ -14,6 +14,7 @@ DARKER = {ORANGE: "#AE4C00", GREEN: "#007A59"}  # so that words of this colour c
 # In ems of DejaVu Sans, rounded up; the fonts that a browser takes instead are narrower. All others are 0.65 wide.
 WIDTHS = {0.41: "ijltfrI .,:;'|!()[]-/", 1.0: "mwMW%", 0.8: "ABCDEFGHJKLNOPQRSTUVXYZ"}
 EMS = {character: ems for ems, characters in WIDTHS.items() for character in characters}
+DASHES, BOLD, CENTERED = ' stroke-dasharray="3 2"', ' font-weight="700"', ' text-anchor="middle"'
 Point = tuple[float, float]
 
 
@@ -73,14 +74,8 @@ def arrow(start: Point, end: Point) -> Lines:
     return Lines(((start, *bends, end), ((x - 6, y - 4), end, (x - 6, y + 4))), GREEN, 2)
 
 
-def cross(x: float, y: float, word: str) -> list[Shape]:
-    """Return a cross, and a word to it."""
-    lines = ((x - 7, y - 7), (x + 7, y + 7)), ((x - 7, y + 7), (x + 7, y - 7))
-    return [Lines(lines, ORANGE, 3), Text((x + 12, y + 4), word, 11, ORANGE, bold=True)]
-
-
 def to_svg(shapes: Sequence[Shape], size: tuple[float, float], title: str, description: str) -> str:
-    """Return a picture of this width and height, on a ground of its own, with words for who cannot see it."""
+    """Return a picture on a ground of its own, with words for who cannot see it, and nothing that another may meet."""
     wide, high = size
     box = f'width="{wide:g}" height="{high:g}" viewBox="0 0 {wide:g} {high:g}"'
     words = f"<title>{escape(title)}</title><desc>{escape(description)}</desc>"
@@ -92,12 +87,36 @@ def _element(shape: Shape) -> str:
     match shape:
         case Rect(x, y, width, height, fill, stroke, dashed, round):
             place = f'x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="{width / 2 if round else 2:g}"'
-            dashes = ' stroke-dasharray="3 2"' if dashed else ""
-            return f'<rect {place} fill="{fill}" stroke="{stroke}" stroke-width="1.5"{dashes}/>'
+            return f'<rect {place} fill="{fill}" stroke="{stroke}" stroke-width="1.5"{DASHES * dashed}/>'
         case Lines(lines, color, width):
             path = "".join("M" + "L".join(f"{x:g},{y:g}" for x, y in line) for line in lines)
             return f'<path d="{path}" fill="none" stroke="{color}" stroke-width="{width:g}"/>'
         case Text((x, y), text, size, color, bold, centered):
-            look = f'font-size="{size:g}" fill="{DARKER.get(color, color)}"' + ' font-weight="700"' * bold
-            anchor = ' text-anchor="middle"' if centered else ""
-            return f'<text x="{x:g}" y="{y:g}" {look}{anchor}>{escape(text)}</text>'
+            look = f'font-size="{size:g}" fill="{DARKER.get(color, color)}"' + BOLD * bold + CENTERED * centered
+            return f'<text x="{x:g}" y="{y:g}" {look}>{escape(text)}</text>'
+
+
+def to_png(shapes: Sequence[Shape], size: tuple[float, float]) -> bytes:
+    """Return a picture of this width and height, as a file, by matplotlib, with two pixels for one."""
+    with notebook_packages():  # which takes longer to load than all the rest
+        from matplotlib import collections, figure, patches  # noqa: PLC0415
+
+    # An inch has 72 points: so a pixel of the picture is one, and has two in the file.
+    drawn = figure.Figure(figsize=(size[0] / 72, size[1] / 72), dpi=144, facecolor="white")
+    axes = drawn.add_axes((0, 0, 1, 1), xlim=(0, size[0]), ylim=(size[1], 0))
+    axes.axis("off")
+    for number, shape in enumerate(shapes):
+        match shape:
+            case Rect(x, y, wide, high, fill, stroke, dashed, round):
+                look: dict[str, Any] = {"fc": fill, "ec": stroke, "lw": 1.5, "ls": (0, (3, 2)) if dashed else "-"}
+                at, kind = ((x + wide / 2, y + high / 2), patches.Ellipse) if round else ((x, y), patches.Rectangle)
+                axes.add_patch(kind(at, wide, high, zorder=number, **look))
+            case Lines(lines, color, width):
+                axes.add_artist(collections.LineCollection(lines, colors=color, linewidths=width, zorder=number))
+            case Text((x, y), text, points, color, bold, centered):
+                look = {"size": points, "weight": 700 if bold else 400, "ha": "center" if centered else "left"}
+                look |= {"color": DARKER.get(color, color), "family": "DejaVu Sans", "parse_math": False}
+                axes.text(x, y, text, zorder=number, **look)
+    file = io.BytesIO()
+    drawn.savefig(file, format="png")
+    return file.getvalue()

@@ -62,7 +62,6 @@ class _AgentProcess:
             self.session, model, self.steps = own["load"](self.path, example.script)
             self.model.script, self.model.cursor = model.script, model.cursor
         self.take_step = own.get("step", partial(step_once, log=self.recorder))
-        self.step = self._next_step()
         self._torn = contextlib.ExitStack()
 
     def _open_log(self) -> Checkpoint:
@@ -72,11 +71,6 @@ class _AgentProcess:
         watched = instead(store, append=first(self._about_to_append, store.append))
         self.recorder = log = SessionLog.resume(watched, SESSION, writer="agent")
         return Checkpoint(log.state.session, log.state.model_cursor, log.state.steps)
-
-    def _next_step(self) -> int:
-        """Return the step that comes next: of a script that was cut short, too."""
-        left = len(self.model.script) - (self.model.cursor or 0)
-        return len(self.example.script) - left - bool(pending_calls(self.session.messages))
 
     def about_to(self, phase: Phase, doubt: str = "") -> None:
         trace = [step.kind for step in self.steps]
@@ -94,6 +88,8 @@ class _AgentProcess:
     def run(self) -> None:
         every = phases.INTERVAL.get(self.recording, 0)
         while not self.session.answered:
+            left = len(self.model.script) - (self.model.cursor or 0)  # of a script that was cut short, too
+            self.step = len(self.example.script) - left - bool(pending_calls(self.session.messages))
             try:
                 status = self.take_step(self.agent, self.session, self.model, self.steps)
             except InDoubt as doubt:
@@ -103,7 +99,6 @@ class _AgentProcess:
                 status = "paused"
             if every and (status == "done" or (self.step + 1) % every == 0):
                 self.save("save")
-            self.step = self._next_step()
 
 
 def work(folder: Path, recording: Recording, example: ExampleName, **own: Callable[..., Any]) -> None:

@@ -63,11 +63,8 @@ def start(run: Callable[..., object], *arguments: Any) -> "Child":
     return Child(pid, open(to_child[1], "wb", buffering=0), open(from_child[0], "rb"), complaints)
 
 
-def sendable(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what can be sent to a process in the place of a notebook's function: its text.
-
-    The function may use json, os, Path and the names of minagent.
-    """
+def sendable(function: Callable[..., Any]) -> Any:
+    """Return what can be sent in place of a notebook's function: its text. It may use json, os, Path and minagent."""
     if function.__module__ != "__main__":
         return function
     return functools.partial(_call_text, textwrap.dedent(inspect.getsource(function)), function.__name__)

@@ -50,15 +50,6 @@ def _name(axes: Axes, name: str, at: tuple[float, float], offset: tuple[float, f
     axes.annotate(name, at, offset, textcoords="offset points", color=color, **more)
 
 
-def lines(axes: Axes, series: Mapping[str, Sequence[float]], x_label: str, y_label: str) -> None:
-    """Draw one line a series over 0, 1, 2, ..., each with its name at its end."""
-    for (name, values), (color, marker, line) in zip(series.items(), STYLES, strict=False):
-        axes.plot(range(len(values)), values, color=color, marker=marker, linestyle=line)
-        _name(axes, name, (len(values) - 1, values[-1]), (8, 0), color, va="center")
-    axes.margins(x=0.1)
-    _finish(axes, x_label, y_label)
-
-
 def curves(axes: Axes, x: Sequence[float], series: Mapping[str, Sequence[float]], x_label: str, y_label: str) -> None:
     """Draw one smooth curve a series over the same `x`, each with its name at its end."""
     for (name, values), (color, _, line) in zip(series.items(), STYLES, strict=False):
@@ -105,18 +96,6 @@ def history(axes: Axes, spans: Sequence[tuple[int, str, float, float]]) -> None:
     sizes = {"ncols": 5, "handlelength": 1.5, "columnspacing": 1.2, "handletextpad": 0.5}
     axes.legend(handles=[*keys, cross], frameon=False, loc="lower left", bbox_to_anchor=(-0.02, 1), **sizes)
     _finish(axes, "seconds", "process")
-
-
-def byte_map(axes: Axes, undetected: Sequence[int], width: int = 64) -> None:
-    """Draw a file as rows of `width` bytes, each the darker the more of its 8 bits can be flipped unnoticed."""
-    rows = [list(undetected[start : start + width]) for start in range(0, len(undetected), width)]
-    rows[-1] += [0] * (width - len(rows[-1]))
-    image = axes.imshow(rows, cmap="Greys", vmin=0, vmax=8, aspect="equal", interpolation="nearest")
-    bar = axes.figure.colorbar(image, ax=axes, orientation="horizontal", shrink=0.5, pad=0.2)
-    bar.set_label("bits of a byte that can be flipped unnoticed")
-    axes.set(xlabel="byte of the row", ylabel="row")
-    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.figure.set_facecolor("white")
 
 
 HARMS = {  # letter and colour of each kind of harm that a crash does
