@@ -40,6 +40,14 @@ _folders = tempfile.TemporaryDirectory(prefix="minagent-", dir=_place_of_folders
 os.environ["TMPDIR"] = os.environ["PYTEST_DEBUG_TEMPROOT"] = tempfile.tempdir = _folders.name
 OF_THE_RUN = Path(_folders.name)
 
+# In the kernels that nbval starts, each figure is looked at: see `watch_figures`.
+os.environ["IPYTHONDIR"] = str(OF_THE_RUN / "ipython")
+_at_the_start = OF_THE_RUN / "ipython" / "profile_default" / "startup" / "watch.py"
+_at_the_start.parent.mkdir(parents=True)
+_at_the_start.write_text(
+    f"import sys\nsys.path.append({str(ROOT)!r})\nfrom tests.watch_figures import watch\nwatch()\ndel sys, watch\n"
+)
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add what is needed to store the counts of a whole run: see `examined`."""

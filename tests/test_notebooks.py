@@ -221,6 +221,30 @@ def with_pictures(folder: Path) -> dict[str, nbformat.NotebookNode]:
     return {"drawn": right, "drawn_otherwise": other}
 
 
+FIGURE = """import matplotlib.pyplot as plt
+
+figure, axes = plt.subplots()
+axes.plot([0, 1], [0, 1])
+axes.annotate("a name", (0.5, 0.9))
+"""
+
+
+def with_figures(folder: Path) -> dict[str, nbformat.NotebookNode]:
+    """Return a notebook with a figure that can be read, and some that cannot, stored without being looked at."""
+    change = {
+        "figure": FIGURE,
+        "figure_with_a_name_on_another": FIGURE + 'axes.annotate("another", (0.55, 0.9))\n',
+        "figure_with_a_name_on_a_curve": FIGURE.replace("0.9", "0.5"),
+        "figure_with_a_name_on_a_tick": FIGURE.replace("(0.5, 0.9)", "(-0.1, 0)"),
+    }
+    stored = new_notebook(FIGURE)
+    run(stored, folder)
+    found = {name: copy.deepcopy(stored) for name in change}
+    for name, code in change.items():
+        found[name].cells[0].source = code
+    return found
+
+
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
     """Let nbval run small notebooks under the set's own options and conftest; return for each how many cells fail."""
@@ -229,7 +253,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
     run(right, folder)
     wrong = copy.deepcopy(right)
     wrong.cells[0].outputs[0].text = "3\n"
-    notebooks = {"right": right, "wrong": wrong, **with_pictures(folder)}
+    notebooks = {"right": right, "wrong": wrong, **with_pictures(folder), **with_figures(folder)}
     (folder / "solutions").mkdir()
     exercise = with_exercise(folder)
     for name, answer in (("solved", "x = 2"), ("solved_wrongly", "x = 3"), ("solved_with_an_error", "x = y")):
@@ -244,13 +268,27 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
     command = [sys.executable, "-m", "pytest", *options, *(str(folder / f"{name}.ipynb") for name in notebooks)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     failed = re.findall(r"^FAILED .*?(\w+)\.ipynb::", done.stdout, re.MULTILINE)
-    assert f"{len(failed)} failed, {13 - len(failed)} passed" in done.stdout, done.stdout
+    assert f"{len(failed)} failed, {17 - len(failed)} passed" in done.stdout, done.stdout
     return {name: failed.count(name) for name in notebooks}
 
 
 @pytest.mark.parametrize(("name", "failures"), [("right", 0), ("wrong", 1), ("drawn", 0), ("drawn_otherwise", 1)])
 def test_nbval_fails_a_notebook_whose_stored_output_is_wrong(judged: dict[str, int], name: str, failures: int):
     """The same notebook passes with the right output and fails with a wrong one."""
+    assert judged[name] == failures
+
+
+@pytest.mark.parametrize(
+    ("name", "failures"),
+    [
+        ("figure", 0),
+        ("figure_with_a_name_on_another", 1),
+        ("figure_with_a_name_on_a_curve", 1),
+        ("figure_with_a_name_on_a_tick", 1),
+    ],
+)
+def test_nbval_fails_a_figure_that_cannot_be_read(judged: dict[str, int], name: str, failures: int):
+    """Names on each other, on a curve, on the number at a tick. The stored text of the figure is the same."""
     assert judged[name] == failures
 
 

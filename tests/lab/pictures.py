@@ -2,7 +2,7 @@
 
 from itertools import combinations
 
-from minagent.lab.picture.layout import Layout
+from minagent.lab.picture.picture import Picture
 from minagent.lab.picture.shapes import Rect, Shape, Text, width
 
 Box = tuple[float, float, float, float]
@@ -23,15 +23,15 @@ def box(shape: Shape) -> Box:
             return min(xs), min(ys), max(xs), max(ys)
 
 
-def misdrawn(layout: Layout) -> list[str]:
+def misdrawn(picture: Picture) -> list[str]:
     """Return what cannot be read, in words."""
-    wide, high = layout.size
+    wide, high = picture.size
     found = [f"wider than 700 pixels: {wide}"] if wide > 700 else []
-    for shape in layout.shapes:
+    for shape in picture.shapes:
         left, top, right, bottom = box(shape)
         if not (left >= 0 and top >= 0 and right <= wide and bottom <= high):
             found.append(f"outside: {shape}")
-    texts = [(shape.text, box(shape)) for shape in layout.shapes if isinstance(shape, Text)]
+    texts = [(shape.text, box(shape)) for shape in picture.shapes if isinstance(shape, Text)]
     for (one, (l1, t1, r1, b1)), (two, (l2, t2, r2, b2)) in combinations(texts, 2):
         if l1 < r2 and l2 < r1 and t1 < b2 and t2 < b1:
             found.append(f"{one!r} is on {two!r}")

@@ -13,10 +13,9 @@ import pytest
 
 from minagent import CheckpointMissing, FakeModel, Session, Step, load_checkpoint
 from minagent.lab.crash_lab.crashlab import CrashLab, NotNow
-from minagent.lab.picture.run_events import Event, Place
 from minagent.lab.processes.agent_process import work
 from minagent.lab.processes.child_process import ChildDied, start
-from minagent.lab.processes.phases import CHECKPOINT, Phase, Recording
+from minagent.lab.processes.phases import CHECKPOINT, Event, Phase, Place, Recording
 from minagent.lab.world.example import ANSWER, SCRIPT
 from tests.conftest import in_process_table
 

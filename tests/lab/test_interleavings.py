@@ -21,7 +21,7 @@ from minagent.lab.two_writers.interleavings import (
     meeting,
 )
 from minagent.lab.two_writers.request import Place, Rule
-from minagent.lab.two_writers.request_process import InProcess, on_processes
+from minagent.lab.two_writers.request_process import InProcess, played
 from minagent.lab.world.example import SESSION
 from minagent.log import Lease, LogDamaged, MemoryStore, SessionLog
 from minagent.log.stores.open_store import open_store
@@ -193,7 +193,7 @@ def test_real_processes_do_the_same(rule: Rule, url: str, tmp_path: Path):
     """The same moves, in threads and in processes: the same operations, endings, losses and charges."""
     chosen = random.Random(7).sample(meetings(rule), 6)  # noqa: S311
     for number, met in enumerate(chosen):
-        assert on_processes(rule, [move for move, _ in met.moves], tmp_path / str(number), f"{url}-{number}") == met
+        assert played(rule, [move for move, _ in met.moves], tmp_path / str(number), f"{url}-{number}")[0] == met
 
 
 def holder_and_place(folder: Path, url: str, stop_before: str, nth: int) -> tuple[InProcess, Place]:

@@ -7,7 +7,9 @@ import pytest
 
 from minagent import Agent, CheckpointMissing, FakeModel, Session, Step, save_checkpoint, step_once
 from minagent.lab.kernel.kernel_state import KernelState, crash
+from minagent.lab.picture.shapes import GREEN, ORANGE, Lines
 from minagent.lab.world.example import SCRIPT
+from tests.lab.pictures import misdrawn
 
 
 def test_crash_and_resume_bring_back_equal_objects(
@@ -52,3 +54,33 @@ def test_nothing_on_disk_is_said_and_changes_nothing(tmp_path: Path):
     with pytest.raises(CheckpointMissing):
         KernelState(namespace, tmp_path / "session.json", SCRIPT).resume()
     assert namespace == {}
+
+
+def test_the_picture_shows_when_each_name_was_there(
+    agent: Agent, session: Session, model: FakeModel, steps: list[Step], tmp_path: Path
+):
+    """Gone at the crash, and back by an arrow from the file; a name that stays away has no arrow."""
+    path = tmp_path / "session.json"
+    step_once(agent, session, model, steps)
+    save_checkpoint(path, session, model, steps)
+    namespace: dict[str, Any] = {"session": session, "model": model, "steps": steps}
+    kernel = KernelState(namespace, path, SCRIPT)
+    kernel.crash()
+    assert arrows_and_crosses(kernel) == (0, 3)
+    kernel.resume()
+    assert arrows_and_crosses(kernel) == (3, 3)
+    assert repr(kernel.picture("")) == (
+        "Before: session, model, steps in memory. Crash: nothing in memory. Resume: session, model, steps in memory. "
+        "Resumed: 4 messages, cursor 1, 1 steps in the trace."
+    )
+    for _ in range(9):
+        kernel.crash()
+    assert len(kernel.picture("").run.steps) == 6
+
+
+def arrows_and_crosses(kernel: KernelState) -> tuple[int, int]:
+    """Return how many arrows and crosses there are in the picture, which can be read."""
+    picture = kernel.picture("Three names, and one file")
+    assert misdrawn(picture) == []
+    colors = [shape.color for shape in picture.shapes if isinstance(shape, Lines)]
+    return colors.count(GREEN), colors.count(ORANGE)

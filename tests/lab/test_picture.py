@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations_with_replacement
 from pathlib import Path
+from unittest.mock import ANY
 from xml.etree import ElementTree
 
 import numpy as np
@@ -17,12 +18,10 @@ from matplotlib.textpath import TextPath
 from PIL import Image
 
 from minagent.lab.crash_lab.crashlab import CrashLab
-from minagent.lab.picture.layout import LOOKS
-from minagent.lab.picture.picture import Picture
-from minagent.lab.picture.run_events import Effect, Event, Place, Run
-from minagent.lab.picture.shapes import BLUE, GREEN, INK, ORANGE, PALE, WHITE, YELLOW, Lines, Rect, Text, width
-from minagent.lab.picture.svg import to_svg
-from minagent.lab.processes.phases import Phase, Recording
+from minagent.lab.picture.picture import LOOKS, Picture
+from minagent.lab.picture.run_events import Effect, Run
+from minagent.lab.picture.shapes import BLUE, GREEN, INK, ORANGE, PALE, WHITE, YELLOW, Lines, Rect, Text, to_svg, width
+from minagent.lab.processes.phases import Event, Phase, Place, Recording
 from minagent.log import DidNotHappen, Happened, Unknown
 from minagent.log.doubt import Verdict
 from tests.examined import Examined
@@ -195,6 +194,19 @@ def test_what_nobody_knows_stays_unknown(tmp_path: Path):
     assert lab.tally.run.outcome == "The customer paid 26 dollars: charged once. No process knows: charged 26."
 
 
+def test_a_doubt_about_what_did_not_happen_is_said_in_orange(tmp_path: Path):
+    """Until somebody has decided: then all is well."""
+    lab = CrashLab(tmp_path, "log", "errand")
+    lab.run_to(1, "tool")
+    lab.crash()
+    lab.resume()
+    assert lab.tally.run.outcome == "In doubt: charge_card."
+    assert Text((12.0, ANY), "In doubt: charge_card.", 13, ORANGE, bold=True) in lab.picture("").shapes
+    lab.resolve(DidNotHappen())
+    lab.run()
+    assert (lab.tally.run.outcome, lab.tally.run.undecided) == ("The customer paid 26 dollars: charged once.", [])
+
+
 def test_what_nobody_resumed_is_lost(tmp_path: Path):
     """All after the newest save; what the world has of it, no process knows."""
     lab = CrashLab(tmp_path, "every step", "errand")
@@ -254,7 +266,7 @@ def imagined(steps: int, every: int, crashes: tuple[int, ...]) -> Run:
     for process, death in enumerate((*crashes, len(places)), 1):
         events.append(Event(process, "began", places[stand]))
         for at in places[stand:death]:
-            events.append(Event(process, "did", at))
+            events.append(Event(process, "did", at, at.step + 1 if at.phase == "save" else None))
             if at.phase == "tool":
                 before = sum(isinstance(e, Effect) and e.at == at for e in events)
                 events.append(Effect(process, at, f"note {at.step} sent", changes=True, dollars=0, before=before))

@@ -9,14 +9,10 @@ from matplotlib.text import Annotation
 from minagent.lab.views.plots import (
     HATCHES,
     SPANS,
-    STYLES,
-    byte_map,
     crash_map,
     curves,
     grouped_bars,
     history,
-    lanes,
-    lines,
     mark,
     measured,
 )
@@ -57,22 +53,6 @@ def test_grouped_bars_have_one_bar_for_each_series():
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()] == ["kill", "power"]
     assert {patch.get_hatch() or "" for patch in axes.patches} == set(HATCHES[:2])
-
-
-def test_lines_differ_by_marker_and_dash_and_carry_their_names():
-    """Nobody needs the colours to tell them apart."""
-    axes = new_axes()
-    lines(axes, {"absolute": [1, 2, 3], "sliced": [1, 1, 1]}, "crashes", "cursor")
-    assert [np.asarray(line.get_ydata()).tolist() for line in axes.lines] == [[1, 2, 3], [1, 1, 1]]
-    assert [(line.get_marker(), line.get_linestyle()) for line in axes.lines] == [style[1:] for style in STYLES[:2]]
-    assert [text.get_text() for text in axes.texts] == ["absolute", "sliced"]
-
-
-def test_a_byte_map_has_a_cell_for_each_byte():
-    """In rows; the last one is filled up."""
-    axes = new_axes()
-    byte_map(axes, [0, 8, 3], width=2)
-    assert np.asarray(axes.images[0].get_array()).tolist() == [[0, 8], [3, 0]]
 
 
 def test_numbers_at_bars_have_the_digits_that_were_asked_for():
@@ -132,15 +112,3 @@ def test_a_crash_map_has_a_box_for_each_point_with_what_a_crash_there_does():
     written = [text.get_text() for text in axes.texts if text.get_text()]
     assert written == ["model", "write", "R2", "fsync", "M1\nU1"]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["one", "two"]
-
-
-def test_lanes_have_a_box_for_each_move_in_the_lane_of_who_made_it():
-    """From left to right in the order of the moves; a death says so, and time that passes is a line across."""
-    axes = new_axes()
-    lanes(axes, [("B", "read"), ("A", "wait"), ("time passes", ""), ("B dies", "charge")])
-    boxes = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
-    assert [(box.get_x() + 0.45, box.get_y() + 0.25) for box in boxes] == [(0, 1), (1, 0), (3, 1)]
-    assert [text.get_text() for text in axes.texts] == ["read", "wait", "time passes", "dies"]
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["A", "B"]
-    (across,) = axes.lines
-    assert set(np.asarray(across.get_xdata()).tolist()) == {2}

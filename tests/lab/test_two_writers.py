@@ -1,93 +1,94 @@
-"""The widget in which a reader says which of two processes goes on, without a front end."""
+"""What two processes do, move by move, and the picture of it."""
 
-from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import get_args
 
 import pytest
 
-from minagent.lab.two_writers.interleavings import every_meeting
+from minagent.lab.picture.picture import Picture
+from minagent.lab.picture.run_events import Effect, Run
+from minagent.lab.picture.shapes import GREEN, ORANGE, Lines, Rect, Text
+from minagent.lab.processes.phases import Event
+from minagent.lab.two_writers.interleavings import MeetingOutcome, every_meeting
 from minagent.lab.two_writers.request import Rule
-from minagent.lab.two_writers.request_process import InProcess, in_words
-from minagent.lab.views.two_writers import RULES, TwoWritersView
-from tests.conftest import in_process_table
+from minagent.lab.two_writers.request_process import in_words, played
+from tests.lab.pictures import misdrawn
+
+ASLEEP = [*"AAAA", "A sleeps", "B", "time passes", "B ends", "A wakes", "A ends"]
 
 
-@pytest.fixture
-def view() -> Iterator[TwoWritersView]:
-    """A view of two requests that write as the chapter does."""
-    view = TwoWritersView("last write wins")
-    yield view
-    view.close()
+def play(folder: Path, rule: Rule, moves: list[str]) -> tuple[MeetingOutcome, Run]:
+    """Make these moves, and look whether the picture of them can be read."""
+    met, run = played(rule, moves, folder / "meeting", f"file:{folder}/meeting")
+    assert misdrawn(Picture(run, "A meeting")) == []
+    return met, run
 
 
-def press(view: TwoWritersView, *labels: str) -> str:
-    """Press these buttons; return what is said then."""
-    for label in labels:
-        view.buttons[label].click()
-    return view.status.said
+def texts(run: Run) -> set[str]:
+    """Return what is written in a picture."""
+    return {shape.text for shape in Picture(run, "").shapes if isinstance(shape, Text)}
 
 
-def alive(view: TwoWritersView) -> list[InProcess]:
-    """Return the processes that have not ended."""
-    requests = [r for r in view.model.met.requests.values() if isinstance(r, InProcess)]
-    return [request for request in requests if in_process_table(request.process.pid)]
+def test_a_lost_update_is_marked_where_it_was_saved(tmp_path: Path):
+    """Both have read the same; A's cells are dotted, its save and its charge are the harm."""
+    _, run = play(tmp_path, "last write wins", [*"ABABAB"])
+    assert {"A", "B", "lost", "charged A? No process knows", "charged B"} <= texts(run)
+    assert [run.lost(did) for did in run.all("did")] == [False, True, False, True, False, True, False]
+    shapes = Picture(run, "").shapes
+    saves = [shape for shape in shapes if isinstance(shape, Rect) and (shape.width, shape.height) == (12, 14)]
+    assert [(save.stroke, save.fill == GREEN) for save in saves] == [(GREEN, True), (ORANGE, False), (GREEN, False)]
+    starts = {shape.lines[0][0] for shape in shapes if isinstance(shape, Lines) and shape.color == GREEN}
+    assert starts == {(saves[0].x + 6, saves[0].y + 7)}
+    assert run.told == (
+        "A was told done, and nothing of its turn is stored. A was charged, and nothing stored says so.",
+        "A was told: done. B was told: done.",
+    )
 
 
-def test_the_reader_says_who_goes_on(view: TwoWritersView):
-    """Each move says what it was, and what comes next; the panels say what is stored, and who was charged."""
-    assert view.status.said == "A is about to read. B is about to read. Who goes on?"
-    assert press(view, "A goes on") == "A: read. A is about to charge."
-    assert press(view, "B goes on", "A goes on") == "A: charge. A is about to save."
-    assert "<li>A</li>" in view.picture.value
-    assert press(view, "B goes on", "A goes on") == "A: save. A was told: done."
-    assert "assistant: A is charged." in view.picture.value
-    said = press(view, "B goes on")
-    assert said.startswith("Both have ended. A was told done, and nothing of its turn is stored. A was charged,")
-    assert "assistant: A is charged." not in view.picture.value
-    assert repr(view) == f"Two writers: {said}"
+def test_a_lease_runs_out_under_a_process_that_sleeps(tmp_path: Path):
+    """B goes on with A's turn; A wakes, charges once more, and its append is refused."""
+    met, run = play(tmp_path, "lease", ASLEEP)
+    assert {"‖ asleep", "30 s pass", "charged A again", "refused"} <= texts(run)
+    assert (met.endings, met.repeated, met.repeated_with_keys) == ({"A": "lease lost", "B": "done"}, 1, 0)
+    assert [effect.label for effect in run.harm] == ["charged A"]
 
 
-def test_what_cannot_be_done_is_said(view: TwoWritersView):
-    """And nothing changes."""
-    assert press(view, "Time passes").startswith("Not now: time changes something once, and only while somebody waits")
-    assert press(view, "A dies") == "A dies before it could read."
-    assert press(view, "A goes on") == "Not now: A has ended."
-    assert press(view, "B dies").startswith("Not now: one of the two has died already")
-    assert len(alive(view)) == 1
+def test_a_death_is_said_in_its_row(tmp_path: Path):
+    """And what it charged, which nothing stored knows, is lost."""
+    _, run = play(tmp_path, "last write wins", ["A", "A", "A dies", "B ends"])
+    assert {"died", "charged A? No process knows"} <= texts(run)
 
 
-def test_a_lease_can_run_out(view: TwoWritersView):
-    """B takes over from A, which is slow, and both charge A's customer, with one key."""
-    view.rule.value = "lease"
-    assert view.status.said == "Two requests begin. How they write: lease."
-    press(view, *["A goes on"] * 4)
-    assert press(view, "B goes on") == "B: read. B is about to wait."
-    assert press(view, "Time passes") == "As much time has passed as a lease lasts."
-    while view.model.met.requests["B"].next is not None:
-        press(view, "B goes on")
-    said = press(view, "A goes on", "A goes on")
-    assert said == "Both have ended. A charge was made twice, though by its key it is known as one."
-    assert "A was told: lease lost." in view.picture.value
+def test_a_chapter_s_request_that_dies_in_time_harms_nobody(tmp_path: Path):
+    """Its question was never stored, nor its card charged."""
+    _, run = play(tmp_path, "last write wins", ["A", "A dies", "B ends"])
+    assert (run.harm, [effect.label for effect in run.effects]) == ([], ["charged B"])
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", get_args(Rule))
+def test_the_longest_meetings_can_be_read(tmp_path: Path, rule: Rule):
+    """Of those with a death or a delay, the one that takes the most moves."""
+    longest = max(every_meeting(rule, deaths=True, delays=True), key=lambda met: len(met.moves))
+    met, _ = play(tmp_path, rule, [move for move, _ in longest.moves])
+    assert met == longest
+
+
+def test_each_mark_comes_from_a_move(tmp_path: Path):
+    """Without any one event it is another picture, and with an effect that had been before as well."""
+    _, run = play(tmp_path, "lease", ASLEEP)
+    drawn = Picture(run, "")._repr_svg_()
+    for number, event in enumerate(run.events):
+        others: list[Event | Effect] = [*run.events[:number], *run.events[number + 1 :]]
+        assert Picture(replace(run, events=others), "")._repr_svg_() != drawn, event
+        if isinstance(event, Effect):
+            others.insert(number, replace(event, before=1 - min(1, event.before or 0)))
+            assert Picture(replace(run, events=others), "")._repr_svg_() != drawn, event
+
+
+@pytest.mark.parametrize("rule", get_args(Rule))
 def test_whatever_goes_wrong_is_said(rule: Rule):
     """Each outcome of every order has its words."""
     for met in every_meeting(rule):
         wrong = bool(met.lost or met.unrecorded or met.repeated)
         assert wrong == (in_words(met) != "Nothing is lost, and nothing was done twice.")
-
-
-def test_no_process_outlives_the_view(view: TwoWritersView):
-    """Nor what was begun before, nor the folder."""
-    first = alive(view)
-    press(view, "A goes on", "Begin anew")
-    folder = view.model.met.place.checkpoint.parent
-    second = alive(view)
-    assert [len(first), len(second)] == [2, 2]
-    assert all(not in_process_table(request.process.pid) for request in first)
-    view.close()
-    assert alive(view) == []
-    assert not folder.exists()
-    with pytest.raises(RuntimeError, match="run its cell again"):
-        view.model.begin("lease")
-    assert not any(in_process_table(request.process.pid) for request in first + second)

@@ -8,7 +8,7 @@ import pytest
 from minagent.lab.servers.local_servers import Server
 from minagent.lab.two_writers.interleavings import InThread, MeetingOutcome, meeting
 from minagent.lab.two_writers.request import Place, Rule
-from minagent.lab.two_writers.request_process import on_processes
+from minagent.lab.two_writers.request_process import played
 from minagent.log import MemoryStore
 from tests.lab.test_interleavings import test_a_stopped_holder_writes_nothing_when_it_wakes as a_stopped_holder
 
@@ -20,7 +20,7 @@ def test_real_processes_do_as_threads_on_a_store_in_memory(server: Server, rule:
     for number in range(6):
         server.forget_everything()
         met = drawn(rule, rng, tmp_path / f"threads {number}")
-        assert on_processes(rule, [move for move, _ in met.moves], tmp_path / str(number), server.url) == met
+        assert played(rule, [move for move, _ in met.moves], tmp_path / str(number), server.url)[0] == met
 
 
 def drawn(rule: Rule, rng: random.Random, folder: Path) -> MeetingOutcome:

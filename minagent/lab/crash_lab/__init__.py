@@ -2,5 +2,6 @@
 
 crashlab    the model
 disk        what its disk holds, and what of it would outlive a power cut
+own_agent   the same for an agent with a step, or a way to load, of the reader's own
 score       what a crash did, beside what theory says that it does
 """

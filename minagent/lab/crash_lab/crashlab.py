@@ -13,6 +13,7 @@ Each action returns a sentence that says what happened; `events` keeps them all.
 
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
@@ -57,6 +58,7 @@ class CrashLab:
         self.folder = folder or Path(self._temporary.name, "lab")
         self.recording = recording
         self.example = example
+        self.work: Callable[..., None] = work
         self.ledger = Ledger(self.folder / LEDGER)
         self.state: State = "ready"
         self.process: Child | None = None  # the newest; it is alive in the states "running" and "in doubt" only
@@ -212,7 +214,7 @@ class CrashLab:
         ])  # fmt: skip
 
     def _start(self, said: str) -> str:
-        self.process = start(work, self.folder.absolute(), self.recording, self.example)
+        self.process = start(self.work, self.folder.absolute(), self.recording, self.example)
         self._hear(self.process)
         self.state = "running"
         if self.stood is not None:

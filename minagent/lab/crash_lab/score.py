@@ -6,8 +6,8 @@ nothing. That it comes out is tested on real processes, for each phase of each s
 
 from dataclasses import astuple, dataclass, replace
 
-from minagent.lab.picture.run_events import Effect, Event, Place, Run, What
-from minagent.lab.processes.phases import INTERVAL, Phase, Recording, Report
+from minagent.lab.picture.run_events import Effect, Run
+from minagent.lab.processes.phases import INTERVAL, Event, Phase, Place, Recording, Report, What
 from minagent.lab.world.example import Example
 from minagent.lab.world.ledger import Ledger
 
@@ -100,7 +100,8 @@ class Tally:
         """Note that a process has begun where the report says, has done what comes there, or was killed."""
         self.processes += what == "began"
         at = Place(report.step, report.phase)
-        self._events.append(Event(self.processes, what, at))
+        saved = report.cursor if (what, at.phase) == ("did", "save") else None
+        self._events.append(Event(self.processes, what, at, saved))
         if what == "killed":
             self.predicted += predicted(self.recording, self.example, *at)
         if (what, at.phase) == ("did", "tool"):
@@ -122,5 +123,6 @@ class Tally:
         ended = [(died.at, died.process + 1) for died in run.all("killed") if died.process + 1 in begun]
         lost = sum(at.step + (at.phase == "save") - begun[following].step for at, following in ended)
         repeated = sum(bool(effect.changes and effect.before) for effect in run.effects)
-        unknown, asked = [at.phase for at in begun.values()].count("doubt"), run.asked
+        unknown = [at.phase for at in begun.values()].count("doubt")
+        asked = [did.at.step for did in run.all("did") if did.at.phase == "model"]
         return Score(lost, repeated, unknown, len(asked) - len(set(asked)))

@@ -19,19 +19,15 @@ import contextlib
 import errno
 import fcntl
 import importlib
-import inspect
 import io
-import json
 import os
 import signal
 import sys
-import textwrap
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from minagent.lab.processes.child_process import say, start
+from minagent.lab.processes.child_process import say, sendable, start
 
 CALLS = ("open", "write", "fsync", "close", "replace", "rename", "link", "unlink", "remove", "mkdir", "listdir",
          "ftruncate")  # fmt: skip
@@ -69,19 +65,10 @@ def run(
 
     The child saves what was `before`, undisturbed and unwatched.
     """
-    sent = save
-    if save.__module__ == "__main__":  # the reader's own: only its text can be sent
-        sent = partial(_run_text, textwrap.dedent(inspect.getsource(save)), save.__name__)
-    child = start(_be_struck, sent, path, (*before, data), strike)
+    child = start(_be_struck, sendable(save), path, (*before, data), strike)
     events, finished = child.listen()
     raised = events.pop()["raised"] if events and "raised" in events[-1] else ""
     return Run(events, "raised" if raised else "finished" if finished else "killed", raised)
-
-
-def _run_text(text: str, name: str, path: Path, data: bytes) -> None:
-    namespace: dict[str, Any] = {"os": os, "json": json, "Path": Path}
-    exec(text, namespace)  # noqa: S102 - the reader's own function, sent by the reader's own notebook
-    namespace[name](path, data)
 
 
 def _be_struck(save: Callable[[Path, bytes], None], path: Path, versions: Sequence[bytes], strike: Strike) -> None:

@@ -14,8 +14,10 @@ reads an end of file, and leaves.
 
 import contextlib
 import os
+import signal
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +44,9 @@ def with_keys(example: Example) -> Example:
 
 
 class _AgentProcess:
-    def __init__(self, folder: Path, recording: Recording, example: Example) -> None:
+    def __init__(
+        self, folder: Path, recording: Recording, example: Example, own: dict[str, Callable[..., Any]]
+    ) -> None:
         ledger = Ledger(folder / phases.LEDGER)
         keys = recording == "log with keys"
         self.path, self.recording = folder / phases.CHECKPOINT, recording
@@ -54,7 +58,10 @@ class _AgentProcess:
             self.recorder = phases.SavePlan(self.agent.registry, lambda: self.save("plan"))
         began = self._open_log() if recording.startswith("log") else example.begin_or_resume(self.agent, self.path)
         self.session, self.model.cursor, self.steps = began.session, began.model_cursor, began.steps
-        self.step = self.session.step_count
+        if "load" in own and self.path.exists():
+            self.session, model, self.steps = own["load"](self.path, example.script)
+            self.model.script, self.model.cursor = model.script, model.cursor
+        self.take_step = own.get("step", partial(step_once, log=self.recorder))
         self._torn = contextlib.ExitStack()
 
     def _open_log(self) -> Checkpoint:
@@ -81,18 +88,25 @@ class _AgentProcess:
     def run(self) -> None:
         every = phases.INTERVAL.get(self.recording, 0)
         while not self.session.answered:
+            left = len(self.model.script) - (self.model.cursor or 0)  # of a script that was cut short, too
+            self.step = len(self.example.script) - left - bool(pending_calls(self.session.messages))
             try:
-                status = step_once(self.agent, self.session, self.model, self.steps, self.recorder)
+                status = self.take_step(self.agent, self.session, self.model, self.steps)
             except InDoubt as doubt:
                 self.about_to("doubt", doubt.key)
                 sys.exit("nobody has said what became of the call in doubt")
+            except KeyboardInterrupt:
+                status = "paused"
             if every and (status == "done" or (self.step + 1) % every == 0):
                 self.save("save")
-            self.step += 1
 
 
-def work(folder: Path, recording: Recording, example: ExampleName) -> None:
-    """Be the process. It works in its folder, so that the process table tells which one is whose."""
+def work(folder: Path, recording: Recording, example: ExampleName, **own: Callable[..., Any]) -> None:
+    """Be the process. It works in its folder, so that the process table tells which one is whose.
+
+    `own` may have a `step`, which takes the place of step_once, and a `load`, of load_checkpoint.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     os.chdir(folder)
-    _AgentProcess(folder, recording, EXAMPLES[example]).run()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background of a shell it would be ignored
+    _AgentProcess(folder, recording, EXAMPLES[example], own).run()

@@ -11,6 +11,7 @@ The parent's side is `start` and `Child`, the child's `say` and `wait_for_parent
 import base64
 import contextlib
 import functools
+import inspect
 import itertools
 import json
 import os
@@ -20,11 +21,14 @@ import socket
 import subprocess
 import sys
 import tempfile
+import textwrap
 import threading
 import weakref
 from collections.abc import Callable
+from pathlib import Path
 from typing import IO, Any
 
+import minagent
 from minagent.plain_json import compact, parse
 
 
@@ -40,7 +44,7 @@ class ChildDied(RuntimeError):
 def start(run: Callable[..., object], *arguments: Any) -> "Child":
     """Start a process that makes this call.
 
-    The function is one of a module: what a notebook defines cannot be sent. The process has a session of its own:
+    The function is one of a module: of what a notebook defines, `sendable` is. The process has a session of its own:
     Jupyter interrupts a cell by a signal to the kernel's whole group of processes.
     """
     call = base64.b64encode(pickle.dumps((run, arguments))).decode()
@@ -57,6 +61,19 @@ def start(run: Callable[..., object], *arguments: Any) -> "Child":
         os.close(to_child[0])
         os.close(from_child[1])
     return Child(pid, open(to_child[1], "wb", buffering=0), open(from_child[0], "rb"), complaints)
+
+
+def sendable(function: Callable[..., Any]) -> Any:
+    """Return what can be sent in place of a notebook's function: its text. It may use json, os, Path and minagent."""
+    if function.__module__ != "__main__":
+        return function
+    return functools.partial(_call_text, textwrap.dedent(inspect.getsource(function)), function.__name__)
+
+
+def _call_text(text: str, name: str, *arguments: Any) -> Any:
+    namespace: dict[str, Any] = {"json": json, "os": os, "Path": Path, **vars(minagent)}
+    exec(text, namespace)  # noqa: S102 - the reader's own function, sent by the reader's own notebook
+    return namespace[name](*arguments)
 
 
 class Child:

@@ -41,6 +41,26 @@ CHECKPOINT = Path("disk", "session.json")
 LEDGER = Path("world", "ledger.jsonl")
 
 
+class Place(NamedTuple):
+    """Where a process stands: before a phase of a step."""
+
+    step: int  # from 0
+    phase: Phase
+
+
+What = Literal["began", "did", "killed", "interrupted", "asleep", "refused", "died", "gone"]
+
+
+@dataclass(frozen=True)
+class Event:
+    """A process has begun at a place, has done what comes there, or was killed or interrupted before it had."""
+
+    process: int  # from 1, in the order in which they began
+    what: What
+    at: Place
+    cursor: int | None = None  # that a save has
+
+
 class Report(NamedTuple):
     """Where an agent's process stands, and what it knows."""
 

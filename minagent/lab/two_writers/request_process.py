@@ -1,4 +1,4 @@
-"""A request in a process of its own, which can be killed, and stopped for a while, before each operation.
+"""Requests in processes of their own, each to be killed or stopped before each operation; what two of them did, drawn.
 
 The process writes one line before each operation and one at its end, and waits for a line after each of the former:
 
@@ -7,15 +7,16 @@ The process writes one line before each operation and one at its end, and waits 
     {"ending": "done"}
 """
 
-import tempfile
-import weakref
 from collections.abc import Iterable
-from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
+from typing import cast
 
+from minagent.lab.picture.run_events import Effect, Run
 from minagent.lab.processes.child_process import say, start, wait_for_parent
-from minagent.lab.two_writers.interleavings import TIME_PASSES, Meeting, MeetingOutcome, meeting
-from minagent.lab.two_writers.request import Ending, Place, Request, Rule
+from minagent.lab.processes.phases import Event, What
+from minagent.lab.processes.phases import Place as Column
+from minagent.lab.two_writers.interleavings import CUSTOMERS, Meeting, MeetingOutcome, meeting
+from minagent.lab.two_writers.request import LEASE_SECONDS, Ending, Place, Request, Rule
 from minagent.log import open_store
 
 
@@ -47,75 +48,72 @@ class InProcess:
         self.process.kill()
 
 
-def _meeting(rule: Rule, folder: Path, store: str) -> AbstractContextManager[Meeting]:
-    place = Place(folder, open_store(store))
-    return meeting(rule, place, lambda name, rule, _: InProcess(name, rule, folder, store))
-
-
-def on_processes(rule: Rule, moves: Iterable[str], folder: Path, store: str) -> MeetingOutcome:
-    """Make these moves with two processes, in a new folder, at a store of this address. Who has not ended is killed."""
-    folder.mkdir(parents=True)
-    with _meeting(rule, folder, store) as met:
-        for move in moves:
-            met.make(move)
-        return met.outcome()
-
-
-class TwoWriters:
-    """A meeting of two processes that can be started over, under the same rule or another."""
-
-    def __init__(self, rule: Rule) -> None:
-        self._open = ExitStack()
-        self.close = weakref.finalize(self, self._open.close)
-        """Kill the processes and remove their folder. So does the end of Python."""
-        self.begin(rule)
-
-    def begin(self, rule: Rule) -> str:
-        """Start over; raise RuntimeError after `close`."""
-        if not self.close.alive:
-            raise RuntimeError("this view is closed: run its cell again")
-        self._open.close()
-        folder = Path(self._open.enter_context(tempfile.TemporaryDirectory()))
-        self.met = self._open.enter_context(_meeting(rule, folder, f"file:{folder}"))
-        return f"Two requests begin. How they write: {rule}."
-
-    def make(self, move: str) -> str:
-        """Make a move, and return what happened."""
-        if move not in self.met.possible(deaths=True, delays=True):
-            return f"Not now: {self._why_not(move)}"
-        self.met.make(move)
-        if all(request.next is None for request in self.met.requests.values()):
-            return f"Both have ended. {in_words(self.met.outcome())}"
-        if move == TIME_PASSES:
-            return "As much time has passed as a lease lasts."
-        _, what = self.met.moves[-1]
-        return f"{move} before it could {what}." if move.endswith("dies") else f"{move}: {what}. {self.says(move)}"
-
-    def _why_not(self, move: str) -> str:
-        if move == TIME_PASSES:
-            return "time changes something once, and only while somebody waits for a lease."
-        name = move.partition(" ")[0]
-        ended = self.met.requests[name].next is None
-        return f"{name} has ended." if ended else "one of the two has died already, and one death is enough."
-
-    def says(self, name: str) -> str:
-        """Return what a request is about to do, or how it ended."""
-        request = self.met.requests[name]
-        if request.next is not None:
-            return f"{name} is about to {request.next}."
-        return f"{name} has died." if request.ending is None else f"{name} was told: {request.ending}."
-
-
 def in_words(met: MeetingOutcome) -> str:
     """Return what went wrong, in words."""
-    found = [
-        *(f"{name} was told done, and nothing of its turn is stored." for name in met.lost),
-        *(f"{name} was charged, and nothing stored says so." for name in met.unrecorded),
-    ]
-    if met.repeated:
-        known = "" if met.repeated_with_keys else ", though by its key it is known as one"
-        found.append(f"A charge was made twice{known}.")
+    known = "" if met.repeated_with_keys else ", though by its key it is known as one"
+    found = [f"{name} was told done, and nothing of its turn is stored." for name in met.lost]
+    found += [f"{name} was charged, and nothing stored says so." for name in met.unrecorded]
+    found += [f"A charge was made twice{known}."] * bool(met.repeated)
     return " ".join(found) or "Nothing is lost, and nothing was done twice."
+
+
+class Notes:
+    """Makes the moves of a meeting, and notes what came of each: a column for each move."""
+
+    def __init__(self, met: Meeting) -> None:
+        self.met, self._last = met, ("", "", True)
+        self.columns, self.places = ["begin"], [Column(0, "save")]
+        self.events: list[Event | Effect] = [Event(0, "did", self.places[0])]
+
+    def make(self, move: str) -> None:
+        """Make a move; or "A sleeps", "A wakes": its process is stopped, and goes on; or "A ends": all its moves."""
+        name, _, what = move.partition(" ")
+        if what == "sleeps":
+            cast("InProcess", self.met.requests[name]).stop()
+            self._note(name, "asleep", self.places[-1])
+        elif what == "wakes":
+            cast("InProcess", self.met.requests[name]).wake()
+        elif what == "ends":
+            while self.met.requests[name].next is not None:
+                self.make(name)
+        else:
+            operation, before = self.met.operation(move), self.met.place.contents()
+            self.met.make(move)
+            landed = self.met.place.contents() != before or operation in ("read", "wait")
+            if (move, operation, landed) != self._last:  # several appends with nothing between them are one
+                self._moved(name, "killed" if what else "did" if landed else "refused", operation)
+            self._last = move, operation, landed
+
+    def _moved(self, name: str, what: What, operation: str) -> None:
+        at = Column(len(self.places), "save" if operation in ("append", "save") else "model")
+        self.columns.append(operation or f"{LEASE_SECONDS:g} s pass")
+        self.places.append(at)
+        if operation:
+            self._note(name, "died" if what == "killed" else what, at)
+        if (operation, what) == ("charge", "did"):
+            *earlier, customer = [customer for customer, _ in self.met.place.charges()]
+            process, label = self.events[-1].process, f"charged {customer}"
+            self.events.append(Effect(process, at, label, True, 0, earlier.count(customer)))
+
+    def _note(self, name: str, what: What, at: Column) -> None:
+        process = CUSTOMERS.index(name) + 1
+        if process not in {event.process for event in self.events}:
+            self.events.append(Event(process, "began", at))
+        self.events.append(Event(process, what, at))
+
+
+def played(rule: Rule, moves: Iterable[str], folder: Path, store: str) -> tuple[MeetingOutcome, Run]:
+    """Make these moves with two processes, in a new folder, at a store of this address. Who has not ended is killed."""
+    folder.mkdir(parents=True)
+    place = Place(folder, open_store(store))
+    with meeting(rule, place, lambda name, rule, _: InProcess(name, rule, folder, store)) as two:
+        notes = Notes(two)
+        for move in moves:
+            notes.make(move)
+        met = two.outcome()
+    told = in_words(met), " ".join(f"{name} was told: {ending}." for name, ending in met.endings.items())
+    in_vain = [CUSTOMERS.index(name) + 1 for name in {*met.lost, *met.unrecorded}]
+    return met, Run(notes.columns, notes.places, notes.events, newest=True, rows=CUSTOMERS, in_vain=in_vain, told=told)
 
 
 def _about_to(operation: str) -> None:

@@ -50,15 +50,6 @@ def _name(axes: Axes, name: str, at: tuple[float, float], offset: tuple[float, f
     axes.annotate(name, at, offset, textcoords="offset points", color=color, **more)
 
 
-def lines(axes: Axes, series: Mapping[str, Sequence[float]], x_label: str, y_label: str) -> None:
-    """Draw one line a series over 0, 1, 2, ..., each with its name at its end."""
-    for (name, values), (color, marker, line) in zip(series.items(), STYLES, strict=False):
-        axes.plot(range(len(values)), values, color=color, marker=marker, linestyle=line)
-        _name(axes, name, (len(values) - 1, values[-1]), (8, 0), color, va="center")
-    axes.margins(x=0.1)
-    _finish(axes, x_label, y_label)
-
-
 def curves(axes: Axes, x: Sequence[float], series: Mapping[str, Sequence[float]], x_label: str, y_label: str) -> None:
     """Draw one smooth curve a series over the same `x`, each with its name at its end."""
     for (name, values), (color, _, line) in zip(series.items(), STYLES, strict=False):
@@ -107,18 +98,6 @@ def history(axes: Axes, spans: Sequence[tuple[int, str, float, float]]) -> None:
     _finish(axes, "seconds", "process")
 
 
-def byte_map(axes: Axes, undetected: Sequence[int], width: int = 64) -> None:
-    """Draw a file as rows of `width` bytes, each the darker the more of its 8 bits can be flipped unnoticed."""
-    rows = [list(undetected[start : start + width]) for start in range(0, len(undetected), width)]
-    rows[-1] += [0] * (width - len(rows[-1]))
-    image = axes.imshow(rows, cmap="Greys", vmin=0, vmax=8, aspect="equal", interpolation="nearest")
-    bar = axes.figure.colorbar(image, ax=axes, orientation="horizontal", shrink=0.5, pad=0.2)
-    bar.set_label("bits of a byte that can be flipped unnoticed")
-    axes.set(xlabel="byte of the row", ylabel="row")
-    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.figure.set_facecolor("white")
-
-
 HARMS = {  # letter and colour of each kind of harm that a crash does
     "repeated": ("R", "#F6C199"),
     "unrecorded": ("N", "#D9B8DC"),
@@ -152,21 +131,3 @@ def crash_map(axes: Axes, rows: Mapping[str, Sequence[tuple[str, Mapping[str, in
     axes.legend(handles=keys, frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=len(keys))
     axes.spines[:].set_visible(False)
     axes.figure.set_facecolor("white")
-
-
-def lanes(axes: Axes, moves: Sequence[tuple[str, str]]) -> None:
-    """Draw who did what, in order, from left to right: a lane for each of the two, and one for the time."""
-    names = sorted({move.partition(" ")[0] for move, what in moves if what})
-    rows = {name: row for row, name in enumerate(names)}
-    for place, (move, what) in enumerate(moves):
-        name, _, death = move.partition(" ")
-        if name not in rows:
-            axes.axvline(place, color=BLACK, linestyle=":")
-            axes.annotate(move, (place, len(rows) - 0.6), ha="center", va="top")
-            continue
-        color = BLACK if death else STYLES[rows[name]][0]
-        axes.add_patch(Rectangle((place - 0.45, rows[name] - 0.25), 0.9, 0.5, facecolor=color))
-        axes.annotate(death or what, (place, rows[name]), ha="center", va="center", color="white")
-    axes.set(xlim=(-0.6, len(moves) - 0.4), ylim=(len(rows) - 0.4, -0.5), xticks=[])
-    axes.set_yticks(list(rows.values()), list(rows))
-    _finish(axes, "one thing after the other")
