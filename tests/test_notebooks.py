@@ -181,6 +181,17 @@ def test_the_rules_catch_a_notebook_made_wrong_on_purpose(wrong: str):
     assert len(offences(notebook, NOTEBOOKS / "x.ipynb")) == 1
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "wrong"),
+    [("from a import b\n", "", 0), ("", "C()\n", 1), ("x = 1\n", "", 1)],
+)
+def test_only_a_class_may_be_longer_than_a_cell(before: str, after: str, wrong: int):
+    """With its imports, and nothing else: nobody cuts a class into pieces."""
+    notebook = copy.deepcopy(GOOD)
+    notebook["cells"][1]["source"] = [before + "class C:\n" + "    x = 1\n" * 20 + after]
+    assert len(offences(notebook, NOTEBOOKS / "x.ipynb")) == wrong
+
+
 def new_notebook(code: str) -> nbformat.NotebookNode:
     """Return a notebook of one code cell that has not run."""
     notebook: nbformat.NotebookNode = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
