@@ -241,6 +241,8 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
     wrong = copy.deepcopy(right)
     wrong.cells[0].outputs[0].text = "3\n"
     notebooks = {"right": right, "wrong": wrong, **with_pictures(folder)}
+    notebooks["counting"] = new_notebook("n = globals().get('n', 0) + 1\nprint(n)")
+    run(notebooks["counting"], folder)
     (folder / "solutions").mkdir()
     exercise = with_exercise(folder)
     for name, answer in (("solved", "x = 2"), ("solved_wrongly", "x = 3"), ("solved_with_an_error", "x = y")):
@@ -255,20 +257,25 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
     command = [sys.executable, "-m", "pytest", *options, *(str(folder / f"{name}.ipynb") for name in notebooks)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     failed = re.findall(r"^FAILED .*?(\w+)\.ipynb::", done.stdout, re.MULTILINE)
-    assert f"{len(failed)} failed, {13 - len(failed)} passed" in done.stdout, done.stdout
+    assert f"{len(failed)} failed, {28 - len(failed)} passed" in done.stdout, done.stdout
     return {name: failed.count(name) for name in notebooks}
 
 
-@pytest.mark.parametrize(("name", "failures"), [("right", 0), ("wrong", 1), ("drawn", 0), ("drawn_otherwise", 1)])
+@pytest.mark.parametrize(("name", "failures"), [("right", 0), ("wrong", 2), ("drawn", 0), ("drawn_otherwise", 2)])
 def test_nbval_fails_a_notebook_whose_stored_output_is_wrong(judged: dict[str, int], name: str, failures: int):
-    """The same notebook passes with the right output and fails with a wrong one."""
+    """The same notebook passes with the right output and fails with a wrong one, each of the two times it is run."""
     assert judged[name] == failures
 
 
-@pytest.mark.parametrize(("name", "failures"), [("solved", 0), ("solved_wrongly", 1), ("solved_with_an_error", 1)])
+@pytest.mark.parametrize(("name", "failures"), [("solved", 0), ("solved_wrongly", 2), ("solved_with_an_error", 2)])
 def test_a_solution_that_is_wrong_fails_its_notebook(judged: dict[str, int], name: str, failures: int):
     """The exercise passes as it stands, not answered; then it is run once more with the solution."""
     assert judged[name] == failures
+
+
+def test_a_cell_that_prints_something_else_when_it_is_run_twice_fails(judged: dict[str, int]):
+    """The first time it is right."""
+    assert judged["counting"] == 1
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=name)
