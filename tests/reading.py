@@ -56,7 +56,7 @@ def counted(notebook: Notebook) -> Reading:
                 exercise = line.startswith("## Exercise")
             prose += [line] * (not exercise)
     text = _read_aloud("\n".join(prose))
-    return Reading(len(text.split()), len(code), text.count("**Predict"))
+    return Reading(len(re.findall(r"\S*\w\S*", text)), len(code), text.count("**Predict"))
 
 
 def _read_aloud(markdown: str) -> str:
