@@ -86,10 +86,29 @@ def _tags(cell: Any) -> list[str]:
     return list(cell.metadata.get("tags", []))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """After each check of an exercise, run it again with the solution, in the same kernel.
+PRESSED_ONCE = (
+    "7.3.0_start_here",
+    "7.3.1_what_a_crash_loses",
+    "7.3.3_one_step_at_a_time",
+    "7.3.5_run_crash_resume",
+    "7.3.9d_real_servers",
+    "live_demo",
+)
+"""Notebooks with a cell that cannot be run twice: it kills what the cell before has started."""
 
-    So a notebook is run once as it stands, by a reader who solves each exercise where it is asked.
+
+def _again(item: IPyNbCell) -> IPyNbCell:
+    """Return the same cell once more."""
+    place = {"cell_num": item.cell_num, "cell": item.cell, "options": item.options}
+    again: IPyNbCell = type(item).from_parent(item.parent, name=f"Again {item.name}", **place)
+    return again
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """After each check of an exercise, run it again with the solution; and run each cell twice.
+
+    So a notebook is run in one kernel, as it stands, by a reader who solves each exercise where it
+    is asked, and who runs each cell once more before going on: it must print the same again.
     """
     found, items[:] = list(items), []
     for item in found:
@@ -97,6 +116,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if isinstance(item, IPyNbCell):
             numbers = (tag.partition("check:")[2] for tag in _tags(item.cell))
             items += [_solved(item, number) for number in numbers if number]
+    twice = [
+        (item, _again(item))
+        if isinstance(item, IPyNbCell) and Path(item.path).stem not in PRESSED_ONCE
+        else (item,)
+        for item in items
+    ]
+    items[:] = [item for pair in twice for item in pair]
     for item in items:
         if isinstance(item, IPyNbCell):
             item.output_timeout = PATIENCE

@@ -17,6 +17,7 @@ import minagent
 from minagent import Agent, FakeModel, InvalidMessages, Message, Session, Step, init_session
 from minagent.lab.world.example import ANSWER, SCRIPT, TASK
 from tests.conftest import ROOT
+from tests.test_find_it import rows
 
 CHAPTER = ROOT.parent / "shared" / "chapter" / "7.3.txt"
 FUNCTIONS = ("save_checkpoint", "step_once", "load_checkpoint", "validate", "run_with_checkpoints")
@@ -146,3 +147,17 @@ def test_every_listing_of_the_chapter_is_covered():
     """No definition of the chapter is left out of the tests above."""
     text = CHAPTER.read_text(encoding="utf-8")
     assert re.findall(r"^def (\w+)", text, re.MULTILINE) == list(FUNCTIONS)
+
+
+def test_the_glossary_has_the_chapter_s_words():
+    """Where it has a word; ours stand in brackets."""
+    text = CHAPTER.read_text(encoding="utf-8")
+    chinese = [word for _, word, *_ in rows("Terms") if not word.startswith("（")]
+    assert [word for word in chinese if word not in text] == []
+    assert len(chinese) >= 20
+
+
+def test_the_page_of_listings_has_them_all():
+    """Each with ours beside it."""
+    listed = [re.findall(r"`(\w+)`", chapter + ours) for chapter, ours, _ in rows("The chapter's listings, and ours")]
+    assert [names for names in listed if names] == [[name, name] for name in FUNCTIONS]

@@ -181,6 +181,17 @@ def test_the_rules_catch_a_notebook_made_wrong_on_purpose(wrong: str):
     assert len(offences(notebook, NOTEBOOKS / "x.ipynb")) == 1
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "wrong"),
+    [("from a import b\n", "", 0), ("", "C()\n", 1), ("x = 1\n", "", 1)],
+)
+def test_only_a_class_may_be_longer_than_a_cell(before: str, after: str, wrong: int):
+    """With its imports, and nothing else: nobody cuts a class into pieces."""
+    notebook = copy.deepcopy(GOOD)
+    notebook["cells"][1]["source"] = [before + "class C:\n" + "    x = 1\n" * 20 + after]
+    assert len(offences(notebook, NOTEBOOKS / "x.ipynb")) == wrong
+
+
 def new_notebook(code: str) -> nbformat.NotebookNode:
     """Return a notebook of one code cell that has not run."""
     notebook: nbformat.NotebookNode = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
@@ -254,6 +265,8 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
     wrong = copy.deepcopy(right)
     wrong.cells[0].outputs[0].text = "3\n"
     notebooks = {"right": right, "wrong": wrong, **with_pictures(folder), **with_figures(folder)}
+    notebooks["counting"] = new_notebook("n = globals().get('n', 0) + 1\nprint(n)")
+    run(notebooks["counting"], folder)
     (folder / "solutions").mkdir()
     exercise = with_exercise(folder)
     for name, answer in (("solved", "x = 2"), ("solved_wrongly", "x = 3"), ("solved_with_an_error", "x = y")):
@@ -268,13 +281,13 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
     command = [sys.executable, "-m", "pytest", *options, *(str(folder / f"{name}.ipynb") for name in notebooks)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     failed = re.findall(r"^FAILED .*?(\w+)\.ipynb::", done.stdout, re.MULTILINE)
-    assert f"{len(failed)} failed, {17 - len(failed)} passed" in done.stdout, done.stdout
+    assert f"{len(failed)} failed, {36 - len(failed)} passed" in done.stdout, done.stdout
     return {name: failed.count(name) for name in notebooks}
 
 
-@pytest.mark.parametrize(("name", "failures"), [("right", 0), ("wrong", 1), ("drawn", 0), ("drawn_otherwise", 1)])
+@pytest.mark.parametrize(("name", "failures"), [("right", 0), ("wrong", 2), ("drawn", 0), ("drawn_otherwise", 2)])
 def test_nbval_fails_a_notebook_whose_stored_output_is_wrong(judged: dict[str, int], name: str, failures: int):
-    """The same notebook passes with the right output and fails with a wrong one."""
+    """The same notebook passes with the right output and fails with a wrong one, each of the two times it is run."""
     assert judged[name] == failures
 
 
@@ -282,20 +295,25 @@ def test_nbval_fails_a_notebook_whose_stored_output_is_wrong(judged: dict[str, i
     ("name", "failures"),
     [
         ("figure", 0),
-        ("figure_with_a_name_on_another", 1),
-        ("figure_with_a_name_on_a_curve", 1),
-        ("figure_with_a_name_on_a_tick", 1),
+        ("figure_with_a_name_on_another", 2),
+        ("figure_with_a_name_on_a_curve", 2),
+        ("figure_with_a_name_on_a_tick", 2),
     ],
 )
 def test_nbval_fails_a_figure_that_cannot_be_read(judged: dict[str, int], name: str, failures: int):
-    """Names on each other, on a curve, on the number at a tick. The stored text of the figure is the same."""
+    """Names on each other, on a curve, on the number at a tick. Each is drawn twice; its stored text is the same."""
     assert judged[name] == failures
 
 
-@pytest.mark.parametrize(("name", "failures"), [("solved", 0), ("solved_wrongly", 1), ("solved_with_an_error", 1)])
+@pytest.mark.parametrize(("name", "failures"), [("solved", 0), ("solved_wrongly", 2), ("solved_with_an_error", 2)])
 def test_a_solution_that_is_wrong_fails_its_notebook(judged: dict[str, int], name: str, failures: int):
     """The exercise passes as it stands, not answered; then it is run once more with the solution."""
     assert judged[name] == failures
+
+
+def test_a_cell_that_prints_something_else_when_it_is_run_twice_fails(judged: dict[str, int]):
+    """The first time it is right."""
+    assert judged["counting"] == 1
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=name)

@@ -24,10 +24,10 @@ class InDoubt(MinagentError):
     def __init__(self, name: str, arguments: dict[str, Any], key: str, why: str) -> None:
         super().__init__(
             f"{name}({', '.join(f'{name}={value!r}' for name, value in arguments.items())}) was about to run, and "
-            f"nobody knows whether it did: {why}. Its key is {key!r}. Find out, then go on in one of three ways:\n"
-            f"    log.resolve({key!r}, Happened(result))    it did, and this is its result\n"
-            f"    log.resolve({key!r}, DidNotHappen())      it did not: the next step runs it\n"
-            f"    log.resolve({key!r}, Unknown())           nobody can tell: the model is told so, and it is not run"
+            f"nobody knows whether it did:\n{why}. Its key is {key!r}. Find out, then go on:\n"
+            f"  log.resolve({key!r}, Happened(result))  it did, and this is its result\n"
+            f"  log.resolve({key!r}, DidNotHappen())    it did not: the next step runs it\n"
+            f"  log.resolve({key!r}, Unknown())         nobody knows: not run; the model is told"
         )
         self.name = name
         self.arguments = arguments

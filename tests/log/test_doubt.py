@@ -187,11 +187,11 @@ def test_in_doubt_it_stops_and_says_everything():
         with pytest.raises(InDoubt) as doubt:
             run_with_log(world.agent, log, world.model)
     assert str(doubt.value) == (
-        "mail(n=0) was about to run, and nobody knows whether it did: the tool has no way to find out. Its key is "
-        "'i1-2-0'. Find out, then go on in one of three ways:\n"
-        "    log.resolve('i1-2-0', Happened(result))    it did, and this is its result\n"
-        "    log.resolve('i1-2-0', DidNotHappen())      it did not: the next step runs it\n"
-        "    log.resolve('i1-2-0', Unknown())           nobody can tell: the model is told so, and it is not run"
+        "mail(n=0) was about to run, and nobody knows whether it did:\n"
+        "the tool has no way to find out. Its key is 'i1-2-0'. Find out, then go on:\n"
+        "  log.resolve('i1-2-0', Happened(result))  it did, and this is its result\n"
+        "  log.resolve('i1-2-0', DidNotHappen())    it did not: the next step runs it\n"
+        "  log.resolve('i1-2-0', Unknown())         nobody knows: not run; the model is told"
     )
     assert (doubt.value.name, doubt.value.arguments, doubt.value.key) == ("mail", {"n": 0}, "i1-2-0")
     assert (world.happened, log.state) == ([], before)
@@ -270,7 +270,7 @@ def test_a_tool_that_cannot_tell_is_not_taken_for_a_no(reconcile: Any, why: str)
     """Whatever is no clear verdict stops the run."""
     world = World(calling("mail"), DONE, reconcile=reconcile)
     world.crash_after("mail")
-    with pytest.raises(InDoubt, match=f"nobody knows whether it did: {why}"):
+    with pytest.raises(InDoubt, match=f"nobody knows whether it did:\n{why}"):
         run_with_log(world.agent, world.resume(), world.model)
     assert world.happened == []
 

@@ -1,7 +1,4 @@
-"""Is this machine ready for the notebooks? One line for each thing that they need, with what to do if it is missing.
-
-And a folder for the demo, which kills the kernel.
-"""
+"""Is this machine ready for the notebooks? A line for each need, and what to do. And a folder for the demo."""
 
 import contextlib
 import importlib.util

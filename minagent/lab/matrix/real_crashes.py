@@ -54,16 +54,6 @@ HARMS = {  # what went wrong, in words
 }
 
 
-def crash_points(variant: str) -> list[str]:
-    """Return the points of the standard run, each with its number and the step it is in."""
-    ((names, *_), _) = run(VARIANTS[variant], STANDARD, [])
-    labels, step = [], -1
-    for number, name in enumerate(names, 1):
-        step += name == "model"
-        labels.append(f"{number}: step {step}, {name}" if step < STANDARD.steps else f"{number}: answer, {name}")
-    return labels
-
-
 def replay(variant: str, number: int) -> str:
     """Crash a real process at this point, have another one go on, and say what came of it."""
     _, expected = run(VARIANTS[variant], STANDARD, [number])

@@ -38,6 +38,7 @@ class Variant:
     can_be_asked: bool = False  # whether the tool can tell what happened
     verdict: Verdict = field(default_factory=Unknown)  # what a person says to a call in doubt, without looking
     checkpoints: bool = False  # whether the log is compacted after each step
+    log: type[SessionLog] = SessionLog  # or one that leaves something out
 
 
 VARIANTS = {
@@ -150,7 +151,7 @@ class Life:
                     store.connection.execute("PRAGMA synchronous = OFF")
                 store.connection = self.points.watched(store.connection)
             with self.points.watching_files():
-                self._write_log(SessionLog.resume(store, SESSION, writer="w"))
+                self._write_log(self.variant.log.resume(store, SESSION, writer="w"))
         finally:
             store.close()  # what was not committed is gone, as with the process
 

@@ -26,6 +26,16 @@ SCRIPT = (
 """What the fake model says: two tool calls, each in a message of its own, and the answer."""
 
 
+def decide(messages: Sequence[Message]) -> Message:
+    """Be a model for this task: look at the results in the messages, and at nothing else (7.3.2)."""
+    results = [message.content for message in messages if message.role == "tool"]
+    if not results:
+        return Message("assistant", "", (ToolCall("c1", "add", {"a": 2, "b": 3}),))
+    if len(results) == 1:
+        return Message("assistant", "", (ToolCall("c2", "multiply", {"a": int(results[0] or 0), "b": 4}),))
+    return Message("assistant", f"先算 2+3 得 {results[0]}，再乘 4 得 {results[1]}。")
+
+
 class HistoryModel:
     """A model as real ones are: `decide` makes its answer of the messages alone, so it needs no cursor (7.3.2)."""
 
