@@ -5,10 +5,20 @@ import random
 import pytest
 
 from minagent.lab.matrix.crash_matrix import Harm, Runs, single_crashes
-from minagent.lab.matrix.real_crashes import real_single_crashes, run_for_real
-from minagent.lab.matrix.variants import STANDARD
+from minagent.lab.matrix.real_crashes import run_for_real
+from minagent.lab.matrix.variants import STANDARD, Shape, Variant
 from tests.examined import Examined
 from tests.lab.test_matrix import ALL, OTHER_ANSWER
+
+
+def real_single_crashes(variant: Variant, shape: Shape) -> list[Harm]:
+    """Crash at each point in turn."""
+    outcomes: list[Harm] = []
+    while True:
+        lives, _, found = run_for_real(variant, shape, [len(outcomes) + 1])
+        if lives == 1:
+            return outcomes
+        outcomes.append(found)
 
 
 @pytest.mark.parametrize("name", ALL)

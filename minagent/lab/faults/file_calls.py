@@ -13,23 +13,24 @@ The save runs in a child; that costs milliseconds, so every call can be struck. 
 library has a second one, written in Python, that does.
 """
 
+import ast
 import base64
 import builtins
 import contextlib
 import errno
 import fcntl
 import importlib
-import inspect
 import io
 import json
+import linecache
 import os
 import signal
 import sys
-import textwrap
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from types import FunctionType
+from typing import Any, Literal, NamedTuple, cast
 
 from minagent.lab.processes.child_process import say, start
 
@@ -65,17 +66,25 @@ class Run(NamedTuple):
 def run(
     save: Callable[[Path, bytes], None], path: Path, data: bytes, strike: Strike, before: Sequence[bytes] = ()
 ) -> Run:
-    """Run `save(path, data)` in a child, struck as told. A save from a notebook may use os, json and Path.
+    """Run `save(path, data)` in a child, struck as told. A save from a notebook has os, json, Path, and its cell.
 
     The child saves what was `before`, undisturbed and unwatched.
     """
     sent = save
     if save.__module__ == "__main__":  # the reader's own: only its text can be sent
-        sent = partial(_run_text, textwrap.dedent(inspect.getsource(save)), save.__name__)
+        sent = partial(_run_text, text_of(save), save.__name__)
     child = start(_be_struck, sent, path, (*before, data), strike)
     events, finished = child.listen()
     raised = events.pop()["raised"] if events and "raised" in events[-1] else ""
     return Run(events, "raised" if raised else "finished" if finished else "killed", raised)
+
+
+def text_of(function: Callable[..., object]) -> str:
+    """Return what another process needs of the cell or file that defines a function: all before it, and definitions."""
+    code = cast("FunctionType", function).__code__
+    cell = ast.parse("".join(linecache.getlines(code.co_filename))).body
+    kept = (n for n in cell if n.lineno < code.co_firstlineno or isinstance(n, ast.FunctionDef | ast.ClassDef))
+    return "\n".join(map(ast.unparse, kept))
 
 
 def _run_text(text: str, name: str, path: Path, data: bytes) -> None:

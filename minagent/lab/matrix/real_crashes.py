@@ -39,16 +39,6 @@ def run_for_real(variant: Variant, shape: Shape, crashes: Sequence[int]) -> tupl
             return lives, len(payments.charges()), outcome(disk, variant, shape, payments)
 
 
-def real_single_crashes(variant: Variant, shape: Shape) -> list[Harm]:
-    """Crash at each point in turn."""
-    outcomes: list[Harm] = []
-    while True:
-        lives, _, found = run_for_real(variant, shape, [len(outcomes) + 1])
-        if lives == 1:
-            return outcomes
-        outcomes.append(found)
-
-
 def _live(disk: Path, variant: Variant, shape: Shape, ledger: Path, number: int) -> None:
     """Be a process that dies at its point of this number."""
     Life(disk, variant, shape, open_payments(ledger), CrashPoints(die_at(number))).live()
