@@ -38,6 +38,7 @@ CLAIMS = {
     "7.3.9b_two_writers": ["7.3.9-c"],
     "7.3.9c_five_requirements": [f"7.3.9-{letter}" for letter in "efghi"],
     "7.3.9d_real_servers": [],
+    "7.3.10_build_one_that_survives": [],
 }
 """The claims of the chapter that each notebook owes its reader."""
 

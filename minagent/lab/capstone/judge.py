@@ -81,7 +81,7 @@ def trouble(run: Processes) -> tuple[int, str] | None:
 def judge(live: object) -> tuple[str, Picture | None]:
     """Return how far a function has come, in words; and the run that did harm, if that has a single step."""
     if not inspect.isfunction(live):
-        return f"✗ live is no function: {live!r}", None
+        return "not answered yet" if live is None else f"✗ live is no function: {live!r}", None
     text = f"{text_of(live)}\nlive = {live.__name__}"
     lives = [lives_of(text, shape) for shape in SHAPES]
     runs = [run for each in lives for run in killed(each, 1)]

@@ -82,6 +82,7 @@ def run(
 def text_of(function: Callable[..., object]) -> str:
     """Return what another process needs of the cell or file that defines a function: all before it, and definitions."""
     code = cast("FunctionType", function).__code__
+    linecache.checkcache(code.co_filename)  # a file may have been edited since
     cell = ast.parse("".join(linecache.getlines(code.co_filename))).body
     kept = (n for n in cell if n.lineno < code.co_firstlineno or isinstance(n, ast.FunctionDef | ast.ClassDef))
     return "\n".join(map(ast.unparse, kept))
