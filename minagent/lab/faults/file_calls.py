@@ -84,7 +84,7 @@ def text_of(function: Callable[..., object]) -> str:
     code = cast("FunctionType", function).__code__
     linecache.checkcache(code.co_filename)  # a file may have been edited since
     cell = ast.parse("".join(linecache.getlines(code.co_filename))).body
-    kept = (n for n in cell if n.lineno < code.co_firstlineno or isinstance(n, ast.FunctionDef | ast.ClassDef))
+    kept = (n for n in cell if n.lineno < code.co_firstlineno or getattr(n, "decorator_list", True) == [])
     return "\n".join(map(ast.unparse, kept))
 
 
