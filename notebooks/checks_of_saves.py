@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from minagent.lab.faults.file_calls import NO_STRIKE, run
 from minagent.lab.faults.power_loss import count, record, survivors
 from minagent.lab.faults.protocols import Protocol, load_json, survey
 
@@ -45,7 +46,7 @@ def written_in_place(save: Save) -> str | None:
         path, same = Path(folder, "session.json"), Path(folder, "the same file")
         path.write_bytes(LONG)
         same.hardlink_to(path)
-        save(path, SHORT)
+        run(save, path, SHORT, NO_STRIKE)
         in_place = same.read_bytes() != LONG
     return "it writes into the old file: it can die in the middle of a write" if in_place else None
 
