@@ -81,7 +81,7 @@ class WrongAnswer(SolvedExercise):
         """Return whether the mistake is named, in a line of its own, and without a traceback."""
         said = "".join(output.get("text", "") for output in test).splitlines()[-1:]
         self.comparison_traceback = [f"the check says {said}, and not {ref[0].text!r}"]
-        return all(output.output_type == "stream" for output in test) and ref[0].text in "".join(
+        return all(output.output_type != "error" for output in test) and ref[0].text in "".join(
             said
         )
 
