@@ -186,9 +186,9 @@ body(
 value(
     "7.3.5-1",
     "phase",
-    ("model", "killed before `model`: 0 tools run twice, and 3 model calls are paid"),
-    ("result", "killed before `result`: 1 tools run twice, and 4 model calls are paid"),
-    ("save", "killed before `save`: 1 tools run twice, and 4 model calls are paid"),
+    ("model", "killed before `model`: 0 tools run twice, and 3 model calls paid"),
+    ("result", "killed before `result`: 1 tools run twice, and 4 model calls paid"),
+    ("save", "killed before `save`: 1 tools run twice, and 4 model calls paid"),
     ("Tool", "the phases are model, tool, result, save"),
     (1, "is 1, and not a text"),
 )
@@ -239,9 +239,9 @@ value(
     "7.3.6-4",
     "points",
     (42, "so many are there with two tools"),
-    (21, "that is one step, and there are three"),
+    (21, "that is one step of three"),
     (3, "that is a window a tool"),
-    (10, "10 is no multiple of a window"),
+    (10, "10 is not a number of whole windows"),
     (63.0, "is 63.0, and not a whole number"),
 )
 
@@ -263,7 +263,7 @@ body(
     (
         "ids = {c.id for m in messages for c in m.tool_calls}\n"
         "return [m.tool_call_id for m in messages if m.role == 'tool' and m.tool_call_id not in ids]",
-        "a result before its call: [], and not ['c1']",
+        "a result before its call: ['c2'], and not ['c1', 'c2']",
     ),
     ("return len(messages)", "what `orphans` returned is 2, and not a list"),
     ("return [m['role'] for m in messages]", "`orphans` raised TypeError"),
