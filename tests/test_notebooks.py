@@ -242,7 +242,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
         notebooks[name] = exercise if name in answers else with_exercise(folder, number)
     (folder.parent / "tests").mkdir()
     (folder.parent / "tests" / "wrong_answers.py").write_text(
-        "WRONG_ANSWERS = {'7.3.0-mistake_named': [('x = 3', 'not yet')], '7.3.0-mistake_accepted': [('x = 2', 'not yet')]}"
+        "WRONG_ANSWERS = {f'7.3.0-mistake_{n}': [(f'x = {x}', 'not yet')] for n, x in (('named', 3), ('accepted', 2))}"
     )
     for name, notebook in notebooks.items():
         nbformat.write(notebook, folder / f"{name}.ipynb")

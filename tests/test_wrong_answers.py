@@ -9,8 +9,6 @@ from tests.notebook_rules import tags
 from tests.test_notebooks import CHAPTERS, read
 from tests.wrong_answers import WRONG_ANSWERS
 
-OPTIONAL = {"7.3.9d-1"}
-"""Needs servers; its own check lists what it got wrong."""
 EXERCISES = sorted(
     tag.partition(":")[2]
     for path in CHAPTERS
@@ -22,7 +20,7 @@ EXERCISES = sorted(
 
 def test_the_table_has_the_exercises_that_there_are():
     """None is forgotten, and none is left over."""
-    assert sorted(WRONG_ANSWERS) == sorted(set(EXERCISES) - OPTIONAL)
+    assert sorted(WRONG_ANSWERS) == EXERCISES
 
 
 @pytest.mark.parametrize("exercise", WRONG_ANSWERS)

@@ -403,3 +403,12 @@ wrong("7.3.10-2", "my_live = 'my_agent.py'", "✗ live is no function: 'my_agent
 wrong(
     "7.3.10-2", "def my_live(desk):\n    return desk.charge('lamp')", "it returned {'receipt': 'charged 10 for lamp'}"
 )
+
+body(
+    "7.3.9d-1",
+    "def send_again(told, look):",
+    ("return told != 'done'", "told 'unknown', 1 records were there, and in the end 2"),
+    ("return told == 'not added'", "told 'unknown', 0 records were there, and in the end 0"),
+    ("return True", "told 'done', 1 records were there, and in the end 2"),
+    ("return told.unknown", "`send_again` raised AttributeError"),
+)
