@@ -1,6 +1,7 @@
 """What nbval needs to know here: its patience, where files may be left, fonts, and solutions."""
 
 import os
+import runpy
 import sys
 import tempfile
 from pathlib import Path
@@ -36,6 +37,13 @@ OPTIONAL = {"7.3.9d_real_servers": missing}
 """Notebooks that need more than a default install, and what says what is missing."""
 
 
+_known = Path(__file__).parents[1] / "tests" / "wrong_answers.py"
+WRONG_ANSWERS: dict[str, list[tuple[str, str]]] = (
+    runpy.run_path(str(_known))["WRONG_ANSWERS"] if _known.exists() else {}
+)
+"""For each exercise answers that are wrong, each with what its check must say."""
+
+
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
     """Leave out a notebook whose servers or packages are not here."""
     return True if OPTIONAL.get(collection_path.stem, dict)() else None
@@ -66,20 +74,45 @@ class SolvedExercise(IPyNbCell):  # type: ignore[misc] # nbval has no types
         return said == ref[0].text.splitlines()
 
 
-def _solved(check: IPyNbCell, number: str) -> SolvedExercise:
-    here = Path(check.path)
-    solutions = nbformat.read(here.parent / "solutions" / here.name, as_version=4).cells
-    answers = [cell.source for cell in solutions if f"solution:{number}" in _tags(cell)]
+class WrongAnswer(SolvedExercise):
+    """An exercise answered wrongly, and its check: what it prints last must name the mistake."""
+
+    def compare_outputs(self, test: list[Any], ref: list[Any], _: object = None) -> bool:
+        """Return whether the mistake is named, in a line of its own, and without a traceback."""
+        said = "".join(output.get("text", "") for output in test).splitlines()[-1:]
+        self.comparison_traceback = [f"the check says {said}, and not {ref[0].text!r}"]
+        return all(output.output_type != "error" for output in test) and ref[0].text in "".join(
+            said
+        )
+
+
+def _tried(
+    kind: type[SolvedExercise], check: IPyNbCell, name: str, answers: list[str], said: str
+) -> SolvedExercise:
+    """Return a cell that puts answers before a check, and what it must say."""
     cell = nbformat.v4.new_code_cell(
         "\n".join([*answers, check.cell.source]),
         execution_count=1,
-        outputs=[nbformat.v4.new_output("stream", text="✓ right\n")],
+        outputs=[nbformat.v4.new_output("stream", text=said)],
     )
     place = {"cell_num": check.cell_num, "options": check.options}
-    solved: SolvedExercise = SolvedExercise.from_parent(
-        check.parent, name=f"Exercise {number} solved", cell=cell, **place
-    )
-    return solved
+    tried: SolvedExercise = kind.from_parent(check.parent, name=name, cell=cell, **place)
+    return tried
+
+
+def _answered(check: IPyNbCell, number: str) -> list[SolvedExercise]:
+    """Return the check after each known wrong answer, and at last after the solution."""
+    here = Path(check.path)
+    solutions = nbformat.read(here.parent / "solutions" / here.name, as_version=4).cells
+    right = [cell.source for cell in solutions if f"solution:{number}" in _tags(cell)]
+    wrong = enumerate(WRONG_ANSWERS.get(number, []), 1)
+    return [
+        *(
+            _tried(WrongAnswer, check, f"Exercise {number} wrong {n}", [a], said)
+            for n, (a, said) in wrong
+        ),
+        _tried(SolvedExercise, check, f"Exercise {number} solved", right, "✓ right\n"),
+    ]
 
 
 def _tags(cell: Any) -> list[str]:
@@ -105,24 +138,19 @@ def _again(item: IPyNbCell) -> IPyNbCell:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """After each check of an exercise, run it again with the solution; and run each cell twice.
+    """Run each cell twice, and each check of an exercise with wrong answers and a right one.
 
-    So a notebook is run in one kernel, as it stands, by a reader who solves each exercise where it
-    is asked, and who runs each cell once more before going on: it must print the same again.
+    All in one kernel. So a notebook is run as it stands, by a reader who solves each exercise where
+    it is asked, and who runs each cell once more before going on: it must print the same again.
     """
     found, items[:] = list(items), []
     for item in found:
         items.append(item)
         if isinstance(item, IPyNbCell):
+            if Path(item.path).stem not in PRESSED_ONCE:
+                items.append(_again(item))
             numbers = (tag.partition("check:")[2] for tag in _tags(item.cell))
-            items += [_solved(item, number) for number in numbers if number]
-    twice = [
-        (item, _again(item))
-        if isinstance(item, IPyNbCell) and Path(item.path).stem not in PRESSED_ONCE
-        else (item,)
-        for item in items
-    ]
-    items[:] = [item for pair in twice for item in pair]
+            items += [tried for number in numbers if number for tried in _answered(item, number)]
     for item in items:
         if isinstance(item, IPyNbCell):
             item.output_timeout = PATIENCE

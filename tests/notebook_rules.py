@@ -21,7 +21,7 @@ FIXED_TIME = "2026-01-01T00:00:00Z"
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
 """A link or a picture in Markdown: the mark of a picture, its text, its target."""
 
-ALLOWED_TAG = re.compile(r"raises-exception|(claim|exercise|check|solution):\d\.\d\.\d[a-z]?-\w+")
+ALLOWED_TAG = re.compile(r"raises-exception|(claim|exercise|check|solution):\d\.\d\.\d+[a-z]?-\w+")
 
 UNSTABLE = {
     "an absolute path": re.compile(r"(?<![\w:/])/(tmp|home|root|usr|var|opt|work|Users|private)\b"),

@@ -11,5 +11,6 @@ two_writers    two writers of one session, in every order
 any_store      the five requirements, and two writers, tried on any store: yours, too
 picture        one picture of a run: a row for each process, and below them the disk and the world
 servers        real servers on this machine, to be killed and started again
+capstone       the capstone: a process that the reader writes, killed at every point
 views          widgets and plots: no logic, and nothing imports them
 """

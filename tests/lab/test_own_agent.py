@@ -91,13 +91,15 @@ def test_a_sliced_cursor_never_gets_on():
 
 
 def test_what_a_notebook_defines_is_sent_as_its_text(monkeypatch: pytest.MonkeyPatch):
-    """It finds json, os, Path and minagent's names there, and nothing else of the notebook."""
+    """It finds json, os, Path and minagent's names there, what its own cell defines, and nothing else."""
     assert sendable(pair) is pair
     monkeypatch.setattr(pair, "__module__", "__main__")
     assert sendable(pair)(2) == ('{"a": 2}', "Session")
     monkeypatch.setattr(other, "__module__", "__main__")
-    with pytest.raises(NameError, match="pair"):
-        sendable(other)()
+    assert sendable(other)() == ('{"a": 3}', "Session")
+    monkeypatch.setattr(elsewhere, "__module__", "__main__")
+    with pytest.raises(NameError, match="LATER"):
+        sendable(elsewhere)()
 
 
 def pair(number: int) -> tuple[str, str]:
@@ -106,5 +108,13 @@ def pair(number: int) -> tuple[str, str]:
 
 
 def other() -> object:
-    """Use what is not."""
+    """Use what is defined beside it."""
     return pair(3)
+
+
+def elsewhere() -> object:
+    """Use what is not there yet."""
+    return LATER
+
+
+LATER = "after the function that is sent"

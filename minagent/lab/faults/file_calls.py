@@ -61,7 +61,7 @@ class Run(NamedTuple):
 def run(
     save: Callable[[Path, bytes], None], path: Path, data: bytes, strike: Strike, before: Sequence[bytes] = ()
 ) -> Run:
-    """Run `save(path, data)` in a child, struck as told. A save from a notebook may use os, json and Path.
+    """Run `save(path, data)` in a child, struck as told. A save from a notebook has os, json, Path, and its cell.
 
     The child saves what was `before`, undisturbed and unwatched.
     """

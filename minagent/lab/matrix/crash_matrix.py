@@ -88,15 +88,15 @@ class Runs:
         self.lived = 0  # how many processes were really run
         self._lives: dict[Remains, Lived] = {}
         self._outcomes: dict[Remains, Harm] = {}
-        with _laid_out(Remains()) as (folder, payments):
+        with laid_out(Remains()) as (folder, payments):
             Life(folder, variant, shape, payments, CrashPoints(lambda _: None, imagined=True)).begin()
-            self.beginning = _remains(folder, payments)
+            self.beginning = remains(folder, payments)
 
     def live(self, start: "Remains") -> "Lived":
         """Run a process that goes on from `start`, and look at each of its crash points."""
         if start not in self._lives:
             deaths: list[Remains] = []
-            points, self._outcomes[start] = self._live(start, lambda *world: deaths.append(_remains(*world)))
+            points, self._outcomes[start] = self._live(start, lambda *world: deaths.append(remains(*world)))
             self._lives[start] = Lived(points, deaths)
         return self._lives[start]
 
@@ -106,15 +106,15 @@ class Runs:
             _, self._outcomes[start] = self._live(start, lambda *_: None)
         return self._outcomes[start]
 
-    def changed(self, remains: "Remains", change: Callable[[Path], object]) -> "Remains":
+    def changed(self, left: "Remains", change: Callable[[Path], object]) -> "Remains":
         """Return what is left after somebody has done something to the files."""
-        with _laid_out(remains) as (folder, payments):
+        with laid_out(left) as (folder, payments):
             change(folder)
-            return _remains(folder, payments)
+            return remains(folder, payments)
 
     def _live(self, start: "Remains", look: Callable[[Path, Payments], object]) -> tuple[list[str], Harm]:
         self.lived += 1
-        with _laid_out(start) as (folder, payments):
+        with laid_out(start) as (folder, payments):
             points = CrashPoints(lambda _: look(folder, payments), imagined=True)
             Life(folder, self.variant, self.shape, payments, points).live()
             return points.names, outcome(folder, self.variant, self.shape, payments)
@@ -139,20 +139,21 @@ class Lived(NamedTuple):
 
 
 @contextlib.contextmanager
-def _laid_out(remains: Remains) -> Iterator[tuple[Path, Payments]]:
+def laid_out(left: Remains) -> Iterator[tuple[Path, Payments]]:
     """Lay out a disk and a payment service as a dead process left them."""
     payments = open_payments(":memory:")
     with tempfile.TemporaryDirectory(prefix="minagent-") as name, closing(payments.database) as database:
-        for (first, *others), data in remains.files.items():
+        for (first, *others), data in left.files.items():
             Path(name, first).write_bytes(data)
             for other in others:
                 Path(name, other).hardlink_to(Path(name, first))
-        for table, *row in remains.payments:
+        for table, *row in left.payments:
             database.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608
         yield Path(name), payments
 
 
-def _remains(folder: Path, payments: Payments) -> Remains:
+def remains(folder: Path, payments: Payments) -> Remains:
+    """Return what is left of a process that dies now."""
     names: dict[int, list[str]] = {}
     for file in sorted(folder.iterdir()):
         names.setdefault(file.stat().st_ino, []).append(file.name)

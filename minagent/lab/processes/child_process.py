@@ -8,12 +8,13 @@
 The parent's side is `start` and `Child`, the child's `say` and `wait_for_parent`.
 """
 
+import ast
 import base64
 import contextlib
 import functools
-import inspect
 import itertools
 import json
+import linecache
 import os
 import pickle
 import signal
@@ -21,12 +22,12 @@ import socket
 import subprocess
 import sys
 import tempfile
-import textwrap
 import threading
 import weakref
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any
+from types import FunctionType
+from typing import IO, Any, cast
 
 import minagent
 from minagent.plain_json import compact, parse
@@ -67,7 +68,16 @@ def sendable(function: Callable[..., Any]) -> Any:
     """Return what can be sent in place of a notebook's function: its text. It may use json, os, Path and minagent."""
     if function.__module__ != "__main__":
         return function
-    return functools.partial(_call_text, textwrap.dedent(inspect.getsource(function)), function.__name__)
+    return functools.partial(_call_text, text_of(function), function.__name__)
+
+
+def text_of(function: Callable[..., object]) -> str:
+    """Return what another process needs of the cell or file that defines a function: all before it, and definitions."""
+    code = cast("FunctionType", function).__code__
+    linecache.checkcache(code.co_filename)  # a file may have been edited since
+    cell = ast.parse("".join(linecache.getlines(code.co_filename))).body
+    kept = (n for n in cell if n.lineno < code.co_firstlineno or getattr(n, "decorator_list", True) == [])
+    return "\n".join(map(ast.unparse, kept))
 
 
 def _call_text(text: str, name: str, *arguments: Any) -> Any:

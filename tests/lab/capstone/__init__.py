@@ -1,0 +1,1 @@
+"""The capstone: attempts, and what they are told."""
