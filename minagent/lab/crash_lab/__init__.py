@@ -1,6 +1,7 @@
 """The model behind the crash lab: step, crash, resume, reset (7.3.0-a, 7.3.1-c, 7.3.5-h).
 
-crashlab    the model
-disk        what its disk holds, and what of it would outlive a power cut
-score       what a crash did, beside what theory says that it does
+crashlab        the model
+disk            what its disk holds, and what of it would outlive a power cut
+live_picture    the picture of a run that is under way
+score           what a crash did, beside what theory says that it does
 """

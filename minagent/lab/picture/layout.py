@@ -40,10 +40,9 @@ class Layout:
     """The shapes of a run's picture, and its width and height."""
 
     def __init__(self, run: Run, title: str) -> None:
-        self.run, self.title = run, title
+        self.run, self.title, self._y = run, title, 24.0  # the height at which the next thing goes
         self.columns, self.by_phase = columns(run.places)
         self.shapes: list[Shape] = []
-        self._y = 24.0  # where the next thing goes
         self._say(title, 15, INK)
         self._heads()
         self._processes_and_disk()
@@ -53,8 +52,9 @@ class Layout:
             self.shapes.append(Rect(left, 78, right - left, self._y - 84, YELLOW, ORANGE, dashed=True))
             self.shapes.append(Text(((left + right) / 2, self._y - 11), "window", bold=True, centered=True))
             self._y += 16
-        self._say(run.outcome, 13, ORANGE if run.harm else GREEN)
-        self._say(run.price, 11, INK)
+        if title:  # else it is part of a page, which has the words
+            self._say(run.outcome, 13, ORANGE if run.harm else GREEN)
+            self._say(run.price, 11, INK)
         self._key()
         self.shapes.sort(key=lambda shape: not (isinstance(shape, Rect) and shape.fill in (PALE, YELLOW)))  # below all
         self.size = (WIDTH, self._y)
@@ -80,13 +80,13 @@ class Layout:
 
     def _processes_and_disk(self) -> None:
         """Draw a row for each process, the disk, and an arrow from what is on it to whatever went on from that."""
-        began, written, top = self.run.all("began"), self.run.written, self._y
+        began, written, self.top = self.run.all("began"), self.run.written, self._y
         self._y += ROW * len(began)
         xs = [self._x(write.at) for write in written]
         marks = dict(zip(written, zip(xs, self._lane("disk", [(x - 8, x + 8) for x in xs]), strict=True), strict=True))
         loaded = [self.run.loaded(event) for event in began]
         for number, (event, write) in enumerate(zip(began, loaded, strict=True)):
-            y = top + ROW * number
+            y = self.top + ROW * number
             if write is not None:
                 self.shapes.append(draw.arrow(marks[write], (self.columns[event.at][0], y)))
             elif number > 0 and event.at.step == 0:

@@ -18,11 +18,9 @@ class CrashReplayView(ControlsView):
         self.variant = OneOf("Recording:", named(VARIANTS), variant)
         self.number = labelled(ipywidgets.BoundedIntText(number, min=1, max=number), "Crash at point")
         self.button = ipywidgets.Button(description="Crash a real process")
-        self.button.layout.width = "auto"
         self.button.on_click(self._crash)
         super().__init__({"variant": self.variant, "number": self.number}, self._where)
-        row = ipywidgets.HBox([self.number, self.button])
-        row.layout.flex_flow = "row wrap"
+        row = ipywidgets.HBox([self.number, self.button]).add_class("minagent-buttons")
         self.children = (self.variant, row, self.status)
 
     def __repr__(self) -> str:
