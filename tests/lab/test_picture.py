@@ -201,7 +201,7 @@ def test_a_doubt_about_what_did_not_happen_is_said_in_orange(tmp_path: Path):
     lab.crash()
     lab.resume()
     assert lab.tally.run.outcome == "In doubt: charge_card."
-    assert Text((12.0, ANY), "In doubt: charge_card.", 13, ORANGE, bold=True) in lab.picture("").shapes
+    assert Text((12.0, ANY), "In doubt: charge_card.", 13, ORANGE, bold=True) in lab.picture("A doubt").shapes
     lab.resolve(DidNotHappen())
     lab.run()
     assert (lab.tally.run.outcome, lab.tally.run.undecided) == ("The customer paid 26 dollars: charged once.", [])

@@ -29,16 +29,16 @@ def press(view: CrashLabView | KernelStateView, *labels: str) -> str:
     """Click buttons by their labels; return what the status line says then."""
     for label in labels:
         view.buttons[label].click()
-    return text(view.status.value)
+    return text(view.status.line.value)
 
 
 def test_the_start_shows_three_empty_panels(view: CrashLabView):
     """Nothing runs before the reader presses something."""
     assert text(view.picture.value) == (
-        "model | tool | result | save | Process: what it knows | ○ not started | Disk: what it holds | empty | "
-        "Outside world: what it saw | no effects | model calls paid: 0, 0 tokens"
+        "Nothing in the world was changed twice. | Process: what it knows | ○ not started | "
+        "Disk: what it holds | empty | Outside world: what it saw | no effects | model calls paid: 0, 0 tokens"
     )
-    assert text(view.status.value) == "Press Step."
+    assert text(view.status.line.value) == "Press Step, or a cell ahead: the process dies there."
 
 
 def test_panels_show_process_disk_and_world(view: CrashLabView, lab: CrashLab):
@@ -50,14 +50,14 @@ def test_panels_show_process_disk_and_world(view: CrashLabView, lab: CrashLab):
     assert f"● alive, pid {lab.process.pid} | step 1 | messages: 4 | cursor: 1 | trace: tool_call" in shown
     assert f"✓ session.json: {size} bytes, good, 4 messages" in shown
     assert "add → 5" in shown
-    assert shown.startswith("▶ model: next | tool | result | save | Process")
 
 
 def test_crash_blanks_the_process_and_resume_fills_it(view: CrashLabView):
     """The pid goes, the disk stays, and a repeat is marked by a word."""
     press(view, "Step", "Step", "Step", "Step")
     assert press(view, "Crash") == "Crashed by SIGKILL. It stood at step 0, about to save. Its memory is gone."
-    assert "result | ✗ save: died before it | Process: what it knows | ✗ killed | Disk" in text(view.picture.value)
+    assert "Process: what it knows | ✗ killed | Disk" in text(view.picture.value)
+    assert text(view.drawn.value).endswith("process 1 | killed | world | returned 5? No process knows | lost")
     assert press(view, "Resume").startswith("Resumed in a new process, from the first question")
     assert press(view, "Run") == "Done: the process has ended by itself."
     assert "add → 5 | add → 5 | ⟲ repeat 1 | multiply → 20" in text(view.picture.value)
@@ -69,15 +69,24 @@ def test_crash_blanks_the_process_and_resume_fills_it(view: CrashLabView):
 def test_an_action_that_does_not_fit_is_said_in_the_view(view: CrashLabView):
     """JupyterLab hides what a handler raises; the view does not."""
     assert "Press Step" in press(view, "Resume")
-    assert "minagent-error" in view.status.value
+    assert "minagent-error" in view.status.line.value
 
 
 def test_status_is_announced_and_everything_has_a_word(view: CrashLabView):
-    """A screen reader hears what happened; no control is an icon alone."""
-    assert 'role="status"' in view.status.value
-    assert all(button.description and not button.icon for button in view.buttons.values())
-    press(view, "Step")
-    assert '<li aria-current="step">▶ model: next</li>' in view.picture.value
+    """A screen reader hears what happened, and what the picture shows; no control is an icon alone."""
+    assert 'role="status"' in view.status.line.value
+    buttons = [*view.buttons.values(), *view.cells.children]
+    assert all(button.description and not button.icon for button in buttons)
+    assert "<desc>Nothing in the world was changed twice. The model was asked 0 times" in view.drawn.value
+
+
+def test_the_style_sheet_comes_once(view: CrashLabView):
+    """Not again with each redraw."""
+    before = [widget.value for widget in view.status.children]
+    press(view, "Step", "Run")
+    assert [before[0][:7], before[0][-8:]] == ["<style>", "</style>"]
+    assert [widget.value for widget in view.status.children] == [before[0], view.status.line.value]
+    assert "<style" not in view.status.line.value + view.picture.value + view.drawn.value
 
 
 def test_the_stored_form_is_short_and_has_no_pid(view: CrashLabView, lab: CrashLab):
@@ -87,9 +96,11 @@ def test_the_stored_form_is_short_and_has_no_pid(view: CrashLabView, lab: CrashL
 
 
 def test_a_lab_that_records_nothing_has_no_phase_for_it(tmp_path: Path):
-    """The lane shows the phases that there are."""
+    """The cells are the phases that there are."""
     view = CrashLabView(CrashLab(tmp_path, recording="nothing"))
-    assert text(view.picture.value).startswith("model | tool | result | Process")
+    assert [cell.description for cell in view.cells.children][:4] == [
+        "step 0: model", "step 0: tool", "step 0: result", "step 1: model",
+    ]  # fmt: skip
 
 
 @pytest.fixture
@@ -124,8 +135,8 @@ def test_a_number_and_what_follows_from_it():
     assert repr(view) == "cut after byte 3: 3 <b> bytes"
     view.number.value = 99
     assert view.said == "9 <b> bytes"
-    assert text(view.status.value) == "9 &lt;b&gt; bytes"
-    assert 'role="status"' in view.status.value
+    assert text(view.status.line.value) == "9 &lt;b&gt; bytes"
+    assert 'role="status"' in view.status.line.value
 
 
 def test_a_sentence_that_fails_is_said_too():

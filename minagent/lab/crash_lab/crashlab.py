@@ -3,7 +3,7 @@
     lab = CrashLab()
     lab.step()                    # on to the next phase: model, tool, result, save
     lab.run_to(1, "tool")         # on until the process stands before the tool of step 1
-    lab.crash()                   # SIGKILL, now
+    lab.crash()                   # SIGKILL, now; `die_at` does both
     lab.resume()                  # a new process, from what the disk holds
     lab.run()                     # on to the end
 
@@ -20,9 +20,10 @@ from typing import Literal
 from minagent.lab.crash_lab import disk
 from minagent.lab.crash_lab.score import Score, Tally
 from minagent.lab.picture.picture import Picture
+from minagent.lab.picture.run_events import WRITES
 from minagent.lab.processes.agent_process import work
 from minagent.lab.processes.child_process import Child, ChildDied, start
-from minagent.lab.processes.phases import DOING, LEDGER, Phase, Recording, Report
+from minagent.lab.processes.phases import LEDGER, Phase, Recording, Report
 from minagent.lab.world.example import EXAMPLES, ExampleName
 from minagent.lab.world.ledger import Ledger
 from minagent.log import Happened, Unknown
@@ -64,13 +65,8 @@ class CrashLab:
         self.process: Child | None = None  # the newest; it is alive in the states "running" and "in doubt" only
         self.stood: Report | None = None  # where it stands, or stood when it died; None if it has ended by itself
         self.events: list[str] = []
+        self.watchers: list[Callable[[], object]] = []  # called whenever something has happened
         self.tally = Tally(recording, EXAMPLES[example], self.ledger)
-
-    @property
-    def phases(self) -> list[Phase]:
-        """The phases of a step, in order."""
-        stops = {phase for _, phase in self.points}
-        return [phase for phase in DOING if phase in stops]
 
     @property
     def score(self) -> Score:
@@ -111,12 +107,14 @@ class CrashLab:
             said = self.step()
         return said
 
+    def die_at(self, step: int, phase: Phase) -> str:
+        """Go on until the process stands there, and kill it."""
+        self.run_to(step, phase)
+        return self.crash()
+
     def run(self) -> str:
         """Go on until the work is done."""
-        said = self.step()
-        while self.state == "running":
-            said = self.step()
-        return said
+        return self.run_to(-1, "model")  # no process comes there
 
     def crash(self) -> str:
         """Kill the process with SIGKILL where it stands."""
@@ -127,7 +125,7 @@ class CrashLab:
     def tear(self) -> str:
         """Let the process die in the middle of what it is about to write: half of the bytes are in the file."""
         child, stood = self._living("crash")
-        if stood.phase not in ("plan", "save"):
+        if stood.phase not in WRITES:
             raise NotNow("Nothing is being written now. Step to plan or save first.")
         child.tell("tear")
         child.wait()
@@ -139,7 +137,7 @@ class CrashLab:
         The power of this machine stays on: this is a model of what a power cut does.
         """
         child, stood = self._living("crash")
-        if stood.phase in ("plan", "save"):
+        if stood.phase in WRITES:
             child.tell("tear")
             child.wait()
         child.kill()
@@ -240,6 +238,8 @@ class CrashLab:
 
     def _say(self, sentence: str) -> str:
         self.events.append(sentence)
+        for watch in self.watchers:
+            watch()
         return sentence
 
 

@@ -2,5 +2,4 @@
 
 environment     is this machine ready for the notebooks? and the demo's folder
 kernel_state    the reader's own variables, taken away and brought back
-child_kernel    a Jupyter kernel beside the reader's, to be killed
 """

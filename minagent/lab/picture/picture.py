@@ -42,11 +42,10 @@ class Picture:
     """The shapes of a run's picture, and its width and height. A cell stores it as SVG, as PNG, and in a sentence."""
 
     def __init__(self, run: Run, title: str) -> None:
-        self.run, self.title = run, title
+        self.run, self.title, self._y = run, title, 24.0  # the height at which the next thing goes
         self.outcome, self.price = run.told or (run.outcome, run.price)
         self.columns, self.by_phase = columns(run.places)
         self.shapes: list[Shape] = []
-        self._y = 24.0  # where the next thing goes
         self._say(title, 15, INK)
         self._heads()
         self._processes_and_disk()
@@ -57,8 +56,9 @@ class Picture:
             self.shapes.append(Rect(left, 78, right - left, self._y - 84, YELLOW, ORANGE, dashed=True))
             self.shapes.append(Text(((left + right) / 2, self._y - 11), "window", bold=True, centered=True))
             self._y += 16
-        self._say(self.outcome, 13, ORANGE if run.harm or run.undecided else GREEN)
-        self._say(self.price, 11, INK)
+        if title:  # else it is part of a page, which has the words
+            self._say(self.outcome, 13, ORANGE if run.harm or run.undecided else GREEN)
+            self._say(self.price, 11, INK)
         self._key()
         self.shapes.sort(key=lambda shape: not (isinstance(shape, Rect) and shape.fill in (PALE, YELLOW)))  # below all
         self.size = (WIDTH, self._y)
@@ -95,7 +95,7 @@ class Picture:
 
     def _processes_and_disk(self) -> None:
         """Draw a row for each process, the disk, and an arrow from what is on it to whatever went on from that."""
-        began, written, top = self.run.all("began"), self.run.written, self._y
+        began, written, self.top = self.run.all("began"), self.run.written, self._y
         first = {event.process: event for event in reversed(began)}
         rows = sorted(first)
         self._y += ROW * len(rows)
@@ -103,10 +103,10 @@ class Picture:
         marks = self._lane("disk", [self._write(write, loaded=write in loaded) for write in written])
         points = [(mark.x + 6, mark.y + 7) for mark in marks if isinstance(mark, Rect)]
         for event, write in zip(began, loaded, strict=True):
-            y = top + ROW * rows.index(event.process)
+            y = self.top + ROW * rows.index(event.process)
             if write is not None:
                 self.shapes.append(draw.arrow(points[written.index(write)], (self.columns[event.at][0], y)))
-            elif y > top and event.at.step == 0 and not self.run.rows:
+            elif y > self.top and event.at.step == 0 and not self.run.rows:
                 self.shapes.append(Text((MARGIN, y + 15), "starts over", 9, GREY))
             if event is first[event.process]:
                 self._process(event, y)

@@ -1,13 +1,16 @@
 """The crash lab as a widget: that of the early notebooks, and the whole one. No logic, as in all views."""
 
+import re
 from collections.abc import Callable
 from functools import cache, partial
 from html import escape
 from typing import Any, get_args
 
 from minagent.lab.crash_lab.crashlab import WAY_ON, CrashLab, State
+from minagent.lab.crash_lab.live_picture import LivePicture
 from minagent.lab.kernel.environment import notebook_packages
-from minagent.lab.processes.phases import Phase, Recording
+from minagent.lab.picture.run_events import WRITES
+from minagent.lab.processes.phases import Place, Recording
 from minagent.lab.views.widgets import ActionView, OneOf, bullets, named, side_by_side
 from minagent.lab.world.example import ExampleName
 from minagent.log import DidNotHappen, Unknown
@@ -23,21 +26,21 @@ STATE_WORDS: dict[State, str] = {
     "done": "✓ finished",
 }
 
-EVENTS_SHOWN = 8
-
-TABLE = """<style>
-.minagent table { border-collapse: collapse; margin: 8px 0; color: inherit }
-.minagent caption { text-align: left; font-weight: bold; padding: 4px 0 }
-.minagent th, .minagent td { border: 1px solid var(--jp-border-color1, #bdbdbd); padding: 2px 12px; text-align: left }
-</style>"""
-
 
 class CrashLabView(ActionView):
-    """The crash lab of the early notebooks: lane of phases, buttons, and the panels process, disk and outside world."""
+    """The crash lab: the picture of its run, buttons, and three panels.
+
+    The cells ahead are buttons, too: the process runs to the one that is pressed, and dies there.
+    """
 
     def __init__(self, lab: CrashLab) -> None:
         self.lab = lab
-        super().__init__(self.actions(lab), f"Press {WAY_ON[lab.state]}.")
+        self.drawn = ipywidgets.HTML()
+        self.live = ipywidgets.Box([self.drawn]).add_class("minagent-live")
+        self._cells = cache(self._new_cells)  # or each choice would send the page dozens of new buttons
+        super().__init__(self.actions(lab), f"Press {WAY_ON[lab.state]}, or a cell ahead: the process dies there.")
+        self.children: tuple[Any, ...] = (self.row, self.status, self.live, self.picture)
+        lab.watchers.append(self.redraw)
 
     def actions(self, lab: CrashLab) -> dict[str, Callable[[], str]]:
         """Return what each button does."""
@@ -46,23 +49,54 @@ class CrashLabView(ActionView):
     def __repr__(self) -> str:
         return f"Crash lab: {self.lab.state}"
 
+    def _new_cells(self, *places: Place) -> Any:
+        cells = [ipywidgets.Button(description=f"step {place.step}: {place.phase}") for place in places]
+        for number, (cell, place) in enumerate(zip(cells, places, strict=True)):
+            cell.tooltip = f"{cell.description}. Run to here, then die."
+            cell.layout.grid_area = f"2 / {2 * number + 2}"
+            cell.on_click(self.pressed(partial(self.lab.die_at, *place)))
+        return ipywidgets.GridBox(cells)
+
+    def pressed(self, action: Callable[[], str]) -> Callable[[Any], None]:
+        """Return what a button does; if it is gone then, the focus is on the one that leads on."""
+        press = super().pressed(action)
+
+        def handler(button: Any) -> None:
+            press(button)
+            if button.disabled or button.layout.display == "none":
+                self.buttons[re.split(", | or ", WAY_ON[self.lab.state])[0]].focus()
+
+        return handler
+
+    def redraw(self) -> None:
+        """Show the lab as it is now."""
+        self.now = LivePicture(self.lab.tally.run)
+        self.drawn.value = f'<div class="minagent">{self.now.svg}</div>'
+        self.cells = self._cells(*self.now.run.places)
+        self.cells.layout.grid_template_columns = self.now.grid_columns
+        self.cells.layout.grid_template_rows = self.now.grid_rows
+        for place, cell in zip(self.now.run.places, self.cells.children, strict=True):
+            cell.disabled = place not in self.now.ahead
+        self.live.children = (self.drawn, self.cells)
+        for label, button in self.buttons.items():
+            looks = "danger" if label == "Crash" else "info"
+            button.button_style = looks if label in WAY_ON[self.lab.state] else ""
+        super().redraw()
+
     def draw(self) -> str:
-        """Return lane and panels as HTML."""
-        return self._lane() + side_by_side({
+        """Return what the customer paid, and the panels, as HTML."""
+        return self._paid() + side_by_side({
             "Process: what it knows": self._process(),
             "Disk: what it holds": self._disk(),
             "Outside world: what it saw": self._world(),
         })  # fmt: skip
 
-    def _lane(self) -> str:
-        stood = self.lab.stood
-        items = "".join(self._phase(phase, here=phase == (stood and stood.phase)) for phase in self.lab.phases)
-        return f'<ol class="minagent-lane" aria-label="Phases of a step">{items}</ol>'
-
-    def _phase(self, phase: Phase, *, here: bool) -> str:
-        if here and self.lab.state == "dead":
-            return f'<li class="minagent-died">✗ {phase}: died before it</li>'
-        return f'<li aria-current="step">▶ {phase}: next</li>' if here else f"<li>{phase}</li>"
+    def _paid(self) -> str:
+        run = self.now.run
+        mark = "✗ " if run.harm else "? " if run.undecided else ""
+        kind = " minagent-wrong" if mark else ""
+        number = f"What the customer paid: <b>${self.now.paid}</b> " if "charge_card" in run.steps else ""
+        return f'<p class="minagent-paid{kind}">{number}{mark}{escape(run.outcome)}</p>'
 
     def _process(self) -> str:
         word, report = STATE_WORDS[self.lab.state], self.lab.report
@@ -87,7 +121,7 @@ class CrashLabView(ActionView):
 
 
 class WholeLabView(CrashLabView):
-    """The crash lab with all that it can do: each way of recording, set of tools, and place to crash, and the score."""
+    """The crash lab with all that it can do: each way of recording and set of tools, rare actions, and the score."""
 
     def __init__(self, lab: CrashLab) -> None:
         super().__init__(lab)
@@ -95,10 +129,7 @@ class WholeLabView(CrashLabView):
         self.example = OneOf("Tools:", named(get_args(ExampleName)), lab.example)
         for row in (self.recording, self.example):
             row.observe(self._choose, "value")
-        self.points = ipywidgets.VBox()
-        self._row = cache(self._new_row)  # or each choice would send the page dozens of new buttons
-        self._show_points()
-        self.children = (self.recording, self.example, self.points, self.row, self.status, self.picture)
+        self.children = (self.recording, self.example, *self.children)
 
     def __repr__(self) -> str:
         return f"Whole crash lab: {self.lab.recording}, {self.lab.example}, {self.lab.state}"
@@ -106,7 +137,6 @@ class WholeLabView(CrashLabView):
     def actions(self, lab: CrashLab) -> dict[str, Callable[[], str]]:
         """Return what each button does."""
         return {
-            "Run to it": lambda: lab.run_to(*self.point),
             **super().actions(lab),
             "Crash in mid-write": lab.tear,
             "Cut the power": lab.cut_power,
@@ -115,48 +145,22 @@ class WholeLabView(CrashLabView):
             "Nobody knows": partial(lab.resolve, Unknown()),
         }
 
-    def draw(self) -> str:
-        """Return lane and panels, the score and what happened, as HTML."""
-        return TABLE + super().draw() + self._score() + self._events()
+    def redraw(self) -> None:
+        """Show the lab as it is now, and of its rare actions those that can be done now."""
+        super().redraw()
+        state, stood = self.lab.state, self.lab.report
+        writing = stood is not None and stood.phase in WRITES
+        possible = [True] * 5 + [writing, state == "running"] + [state == "in doubt"] * 3
+        for button, shown in zip(self.buttons.values(), possible, strict=True):
+            button.layout.display = None if shown else "none"
 
-    def _score(self) -> str:
+    def draw(self) -> str:
+        """Return what the base class shows, and the score, as HTML."""
         counts, theory = self.lab.score.named().items(), self.lab.tally.predicted.named()
         rows = "".join(f"<tr><th scope=row>{name}</th><td>{n}</td><td>{theory[name]}</td></tr>" for name, n in counts)
         heads = "<th scope=col>what</th><th scope=col>so far</th><th scope=col>in the end, says theory</th>"
-        return f"<table><caption>Score of the crashes</caption><tr>{heads}</tr>{rows}</table>"
-
-    def _events(self) -> str:
-        items = "".join(f"<li>{escape(event)}</li>" for event in self.lab.events[-EVENTS_SHOWN:])
-        return f'<h4>What happened</h4><ol class="minagent-events" aria-label="What happened">{items}</ol>'
-
-    def _show_points(self) -> None:
-        """Show all crash points, a row of buttons for each step; the first one is chosen."""
-        self.point = self.lab.points[0]
-        steps = dict(self.lab.points)
-        self.rows = [self._row(*(point for point in self.lab.points if point[0] == step)) for step in steps]
-        for row in self.rows:
-            row.value = self.point
-        self.points.children = self.rows
-
-    def _new_row(self, *points: tuple[int, Phase]) -> OneOf:
-        row = OneOf("Crash before:", {_name(point): point for point in points}, self.point)
-        row.observe(self._choose_point, "value")
-        return row
-
-    def _choose_point(self, change: Any) -> None:
-        if change["new"] != self.point:  # else a row is told what is chosen
-            self.point = change["new"]
-            for row in self.rows:
-                row.value = self.point
-            self.status.say(f"Crash point: before {_name(self.point)}. Press Run to it.")
+        return f"{super().draw()}<table><caption>Score of the crashes</caption><tr>{heads}</tr>{rows}</table>"
 
     def _choose(self, _: Any) -> None:
         with self.status.errors_shown():
-            said = self.lab.choose(self.recording.value, self.example.value)
-            self._show_points()
-            self.redraw()
-            self.status.say(said)
-
-
-def _name(point: tuple[int, Phase]) -> str:
-    return f"step {point[0]}: {point[1]}"
+            self.status.say(self.lab.choose(self.recording.value, self.example.value))

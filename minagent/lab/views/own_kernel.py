@@ -21,8 +21,6 @@ class OwnKernelView(ActionView):
         self._asked = False
         actions = {"Crash this notebook's kernel": self.ask, "Yes, kill it": self.kill, "No, keep it": self.keep}
         super().__init__(actions, "Nothing is killed before you have said yes.")
-        for button in self.buttons.values():
-            button.layout.width = "auto"
 
     def __repr__(self) -> str:
         return f"Own kernel: {self.status.said}"

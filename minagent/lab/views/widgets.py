@@ -7,6 +7,7 @@ of class `minagent-status` has the role "status": screen readers speak what it s
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from html import escape
+from pathlib import Path
 from typing import Any
 
 from minagent.lab.kernel.environment import notebook_packages
@@ -16,21 +17,7 @@ with notebook_packages():
     import ipywidgets
     import traitlets
 
-STYLE = """<style>
-.minagent { color: var(--jp-ui-font-color1, #212121); font-size: var(--jp-ui-font-size1, 14px); line-height: 1.5 }
-.minagent ol, .minagent ul { list-style: none; margin: 0; padding: 0 }
-.minagent ol.minagent-lane { display: flex; flex-wrap: wrap; gap: 4px; margin: 8px 0 }
-.minagent-lane li { padding: 4px 12px; border: 2px solid var(--jp-border-color1, #bdbdbd); border-radius: 4px }
-.minagent-lane li.minagent-died { border: 4px dotted #d55e00; font-weight: bold }
-.minagent-lane li[aria-current] { border-color: #0072b2; border-style: double; border-width: 4px; font-weight: bold }
-.minagent-panels { display: flex; flex-wrap: wrap; gap: 8px }
-.minagent-panels section { flex: 1 1 14em; padding: 8px 12px; border: 1px solid var(--jp-border-color1, #bdbdbd);
-  border-radius: 4px }
-.minagent-panels h4 { margin: 0 0 4px }
-.minagent-repeat { font-weight: bold; border-left: 4px solid #d55e00; padding-left: 6px }
-.minagent-status { margin: 4px 0; padding: 4px 12px; border-left: 4px solid #0072b2 }
-.minagent-status.minagent-error { border-left: 4px double #d55e00 }
-</style>"""
+STYLE = "<style>" + Path(__file__).with_name("views.css").read_text(encoding="utf-8") + "</style>"
 
 
 def labelled(control: Any, label: str) -> Any:
@@ -58,9 +45,8 @@ class OneOf(ipywidgets.HBox):
         self.buttons = {name: ipywidgets.Button(tooltip=f"{label} {name}") for name in options}
         super().__init__([ipywidgets.Label(label), *self.buttons.values()])
         for name, button in self.buttons.items():
-            button.layout.width = "auto"
             button.on_click(lambda _, option=options[name]: self.set_trait("value", option))
-        self.layout.flex_flow = "row wrap"
+        self.add_class("minagent-buttons")
         self.observe(self._mark, "value")
         self.value = value
 
@@ -80,15 +66,19 @@ def side_by_side(panels: Mapping[str, str]) -> str:
     return f'<div class="minagent-panels">{"".join(sections)}</div>'
 
 
-class Status(ipywidgets.HTML):
-    """The line that says what happened."""
+class Status(ipywidgets.VBox):
+    """The line that says what happened; with it comes the style sheet of the view, once."""
+
+    def __init__(self) -> None:
+        self.line = ipywidgets.HTML()
+        super().__init__([ipywidgets.HTML(STYLE, layout={"display": "none"}), self.line])
 
     def say(self, sentence: str, *, error: bool = False) -> None:
         """Show a sentence, and have it spoken."""
         self.said = sentence
         kind = " minagent-error" if error else ""
-        line = f'<p class="minagent minagent-status{kind}" role="status" aria-live="polite">{escape(sentence)}</p>'
-        self.value = STYLE + line
+        words = f'<p class="minagent minagent-status{kind}" role="status" aria-live="polite">{escape(sentence)}</p>'
+        self.line.value = words
 
     @contextlib.contextmanager
     def errors_shown(self) -> Iterator[None]:
@@ -109,13 +99,15 @@ class ActionView(ipywidgets.VBox):
         self.status.say(greeting)
         self.picture = ipywidgets.HTML()
         for label, button in self.buttons.items():
-            button.on_click(self._pressed(actions[label]))
+            button.on_click(self.pressed(actions[label]))
         self.row = ipywidgets.HBox(list(self.buttons.values()))
-        self.row.layout.flex_flow = "row wrap"
+        self.row.add_class("minagent-buttons")
         super().__init__([self.row, self.status, self.picture])
         self.redraw()
 
-    def _pressed(self, action: Callable[[], str]) -> Callable[[Any], None]:
+    def pressed(self, action: Callable[[], str]) -> Callable[[Any], None]:
+        """Return what a button does that is for this action."""
+
         def handler(_: Any) -> None:
             said = ""
             with self.status.errors_shown():
