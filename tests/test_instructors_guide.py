@@ -31,8 +31,8 @@ def screens() -> dict[str, str]:
     """Return the text of the demo by screens: "title", "1", ..., "6"."""
     cells = read(NOTEBOOKS / "live_demo.ipynb")["cells"]
     text = "\n".join(source(cell) for cell in cells if cell["cell_type"] == "markdown")
-    title, *rest = re.split(r"^# (?=\d\. |The whole lab)", text, flags=re.MULTILINE)
-    return {"title": title} | {screen[0]: screen for screen in rest if screen[0].isdigit()}
+    title, *rest = re.split(r"^# (?=\d\. )", text, flags=re.MULTILINE)
+    return {"title": title} | {screen[0]: screen for screen in rest}
 
 
 def test_reading_aloud_leaves_time_for_the_class():
@@ -42,3 +42,12 @@ def test_reading_aloud_leaves_time_for_the_class():
     ends = [minute for minute, _, _ in rows[1:]] + [END]
     for (minute, screen, said), end in zip(rows, ends, strict=True):
         assert words(said + texts[screen]) / WORDS_A_MINUTE <= 0.6 * (end - minute), screen
+
+
+def test_every_screen_asks_and_has_answers_to_choose_from():
+    """Three each, and the guide asks the same."""
+    for _, screen, said in plan()[1:]:
+        [question] = re.findall(r"^\*\*Predict\.\*\* ([^?]*)\?", screens()[screen], re.MULTILINE)
+        assert re.search(r"\bor\b", question), screen
+        assert len(re.findall(r",|;|\bor\b", question)) >= 2, screen
+        assert re.search(r"\bor\b.*\?", said), screen

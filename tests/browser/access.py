@@ -19,11 +19,11 @@ SERIOUS = """async selector => {
 }"""
 
 
-def serious(page: Page) -> list[str]:
-    """Return what axe-core finds serious or critical in our part of the page."""
+def serious(page: Page, within: str = OURS) -> list[str]:
+    """Return what axe-core finds serious or critical in our part of the page, or in one view."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE_SCRIPT)
-    found: list[str] = page.evaluate(SERIOUS, OURS)
+    found: list[str] = page.evaluate(SERIOUS, within)
     return found
 
 
@@ -36,20 +36,26 @@ CONTRAST = """selector => {
         const color = channels(getComputedStyle(element).backgroundColor)
         return (color.length === 3 || color[3] > 0) || !element.parentElement ? color : behind(element.parentElement)
     }
+    const holds = (box, {left, right, top, bottom}) =>
+        box.left <= left && box.right >= right && box.top <= top && box.bottom >= bottom
+    const drawnUnder = text => channels(getComputedStyle([...text.ownerSVGElement.querySelectorAll('rect')]
+        .filter(rect => holds(rect.getBoundingClientRect(), text.getBoundingClientRect())).pop()).fill)
+    const drawn = element => element.ownerSVGElement
+    const color = element => channels(getComputedStyle(element)[drawn(element) ? 'fill' : 'color'])
     const withText = element => [...element.childNodes].some(n => n.nodeType === 3 && n.textContent.trim())
     return [...document.querySelectorAll(selector + ' *')]
         .filter(element => withText(element) && !['STYLE', 'SCRIPT', 'OPTION'].includes(element.tagName))
         .filter(element => !element.disabled && element.getClientRects().length)
         .map(element => {
-            const pair = [light(channels(getComputedStyle(element).color)), light(behind(element))]
+            const pair = [light(color(element)), light((drawn(element) ? drawnUnder : behind)(element))]
             return [(Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05), element.textContent.trim().slice(0, 60)]
         })
 }"""
-"""The contrast of each piece of text with what is behind it, as WCAG 2 computes it."""
+"""The contrast of each piece of text, also of a drawn one, with what is behind it, as WCAG 2 computes it."""
 
 
-def pale(page: Page) -> list[str]:
-    """Return the texts of ours whose contrast is below 4.5."""
-    found = page.evaluate(CONTRAST, OURS)
+def pale(page: Page, within: str = OURS) -> list[str]:
+    """Return the texts of ours, or of one view, whose contrast is below 4.5."""
+    found = page.evaluate(CONTRAST, within)
     assert len(found) > 20  # else it has not looked
     return [f"{text}: {ratio:.1f}" for ratio, text in found if ratio < 4.5]

@@ -17,15 +17,16 @@ NUMBERS = count()
 
 
 class CrashLabOnPage:
-    """Its buttons, its status line, and its panels; `mark` is a selector of something that it alone has in it."""
+    """Its buttons, its status line, and its panels: of the crash labs of a notebook the one of this number, from 0."""
 
-    def __init__(self, notebook: Locator, mark: str = ".minagent-lane") -> None:
+    def __init__(self, notebook: Locator, number: int = 0) -> None:
         self._page = notebook.page
         name = f"crash-lab-{next(NUMBERS)}"
         # By an id it is found at once: it is looked for thousands of times, and notebooks are large.
-        notebook.locator(f".jp-OutputArea-output:has({mark})").evaluate("(view, name) => { view.id = name }", name)
-        self._selector = f"#{name}"
-        self.view = self._page.locator(self._selector)
+        found = notebook.locator(".jp-OutputArea-output:has(.minagent-live)").nth(number)
+        found.evaluate("(view, name) => { view.id = name }", name)
+        self.selector = f"#{name}"
+        self.view = self._page.locator(self.selector)
         self.status = self.view.get_by_role("status")
 
     def panel(self, name: str) -> Locator:
@@ -43,8 +44,12 @@ class CrashLabOnPage:
 
     def _expect(self, said: str) -> None:
         # What follows would do alone, but it looks again after a second only, and this is done hundreds of times.
-        self._page.wait_for_function(IS_SAID, arg=[self._selector, said], polling=20)
+        self._page.wait_for_function(IS_SAID, arg=[self.selector, said], polling=20)
         expect(self.status).to_contain_text(said)
+
+    def expect_paid(self, dollars: int) -> None:
+        """Check the large number."""
+        expect(self.view.locator(".minagent-paid b")).to_have_text(f"${dollars}")
 
     def pid(self) -> int:
         """Return the process id that the page shows."""
@@ -57,13 +62,17 @@ class CrashLabOnPage:
 class WholeLabOnPage(CrashLabOnPage):
     """The whole lab, worked by keyboard."""
 
-    def __init__(self, notebook: Locator) -> None:
-        super().__init__(notebook, "[aria-label='What happened']")
-
     def press(self, label: str, said: str) -> None:
         """Press Enter on a button, and wait until the status line says that it was done."""
         self.button(label).press("Enter")
         self._expect(said)
+
+    def choose(self, recording: str, example: str) -> None:
+        """Have the lab at its start, with this way of recording and these tools."""
+        for name in (recording, example):
+            if not self.button(name).inner_text().startswith("✓"):
+                self.press(name, name)
+        self.press("Reset", "Reset: no process, an empty disk, an empty ledger.")
 
     def expect_score(self, expected: Score) -> None:
         """Check that the page shows this score, measured and from theory."""

@@ -19,7 +19,7 @@ from tests.browser.jupyterlab_page import JupyterLabPage, Theme, alone
 from tests.store_notebooks import NOTEBOOKS
 
 CLICKS = {
-    "live_demo": (["every step", *["Step"] * 8, "Crash", "Resume", "Run"], "Done"),
+    "live_demo": (["every step", "step 1: result", "Resume", "Run"], "Done"),
 }
 """What is clicked before the picture, and what the status line says then."""
 ELSEWHERE = (["Reset", *["Step"] * 7, "Crash"], "Crashed")
@@ -58,7 +58,7 @@ def main(folder: Path) -> None:
             lab = JupyterLabPage(opened.new_page(), alone(address, path.name))
             lab.begin_to_run(path.name)
             lab.finish(path.name)
-            view = lab.front.locator(".jp-OutputArea-output:has(.minagent-lane)")
+            view = lab.front.locator(".jp-OutputArea-output:has(.minagent-live)").first
             if view.count():
                 crash(view, path.stem)
             for theme in get_args(Theme):

@@ -59,7 +59,7 @@ def test_the_variables_go_and_come_by_hand(notebook: Locator, examined: Examined
     """Crash takes the notebook's own names away: the next cell raises NameError. Resume brings them back."""
     page = notebook.page
     buttons = page.get_by_role("button", name="Resume")
-    view = notebook.locator(".jp-OutputArea-output").filter(has=buttons, has_not=page.locator(".minagent-lane"))
+    view = notebook.locator(".jp-OutputArea-output").filter(has=buttons, has_not=page.locator(".minagent-live"))
     cell = notebook.locator(".jp-CodeCell").filter(has_text=re.compile(r"^\s*(\[\d+\]:?)?\s*len\(session\.messages\)"))
     view.get_by_role("button", name="Crash").click()
     expect(view.get_by_role("status")).to_contain_text("session, model, steps gone from memory")
