@@ -8,7 +8,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, ViewportSize
 
 from tests.browser.run_pictures import descriptions
 from tests.conftest import ROOT
@@ -17,7 +17,7 @@ from tests.notebook_rules import printed, shows
 from tests.store_notebooks import NOTEBOOKS
 
 NAMES = sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))
-PHONE = {"width": 390, "height": 844}
+PHONE = ViewportSize(width=390, height=844)
 
 
 @pytest.fixture(scope="module")
