@@ -32,7 +32,7 @@ class Slides(Preprocessor):
         for cell, slide_type in zip(nb.cells, list(_slide_types(nb.cells)), strict=True):
             cell.metadata["slideshow"] = {"slide_type": slide_type}
             if cell.cell_type == "markdown":
-                cell.source = _portable(cell.source, Path(resources["metadata"]["path"]))
+                cell.source = portable(cell.source, Path(resources["metadata"]["path"]), "slides.html")
         return nb, resources
 
 
@@ -73,10 +73,10 @@ def _lines(text: str, width: int) -> int:
     return sum(1 + len(line) // width for line in text.splitlines())
 
 
-def _portable(text: str, folder: Path) -> str:
-    """Put pictures into the text itself, and have links lead to other slides, or nowhere."""
+def portable(text: str, folder: Path, ending: str) -> str:
+    """Put pictures into the text itself, and have links lead to other notebooks' files of this ending, or nowhere."""
 
     def data(picture: re.Match[str]) -> str:
         return f"](data:image/png;base64,{base64.b64encode((folder / picture[1]).read_bytes()).decode()})"
 
-    return PICTURE.sub(data, PAGE_BESIDE.sub(r"\1", NOTEBOOK_BESIDE.sub(r"](\1.slides.html)", text)))
+    return PICTURE.sub(data, PAGE_BESIDE.sub(r"\1", NOTEBOOK_BESIDE.sub(rf"](\1.{ending})", text)))
