@@ -12,7 +12,7 @@ READINGS = of_the_chapter()
 LONGEST = {"7.3.8_how_often": 47, "7.3.5_run_crash_resume": 35}
 """Minutes; every other notebook of the main path takes at most 30. These may only fall."""
 
-LIMITS = {"main path": (12_560, 1_459), "all": (17_361, 1_946)}
+LIMITS = {"main path": (12_545, 1_458), "all": (17_346, 1_945)}
 """Words and lines of code, of the main path and of all together: they may only fall. The goal: 12,100 and 1,300; 15,500
 and 1,700."""
 
