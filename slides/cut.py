@@ -66,7 +66,8 @@ def _height(cell: Any) -> int:
         return 37 * _lines(cell.source, 95)
     pictures = sum("image/png" in output.get("data", {}) for output in cell.outputs)
     printed = "\n".join(output.get("text") or output.get("data", {}).get("text/plain", "") for output in cell.outputs)
-    return 50 + 26 * _lines(f"{cell.source}\n{printed}", 107) + 440 * pictures
+    rows = sum(output.get("data", {}).get("text/html", "").count("<tr>") for output in cell.outputs)
+    return 50 + 26 * _lines(f"{cell.source}\n{printed}", 107) + 440 * pictures + 30 * rows  # a row has margins
 
 
 def _lines(text: str, width: int) -> int:
