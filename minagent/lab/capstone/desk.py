@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from minagent.errors import MinagentError
-from minagent.lab.matrix.variants import Shape
+from minagent.lab.matrix.variants import BILL, Shape
 from minagent.lab.processes.crash_points import CrashPoints
 from minagent.lab.world.payments import Payments
 from minagent.plain_json import compact, parse
@@ -18,7 +18,6 @@ ORDERS = ("lamp", "tea"), ("cup", "cup"), ("rug", "pot")  # what the model wants
 ANSWER = "All is paid."
 PRICE = 10
 MANY = 500  # points
-BILL = "bill.jsonl"  # of the model's provider: what is ordered in each history that it was given
 
 
 class Desk:
@@ -58,7 +57,7 @@ class Desk:
         orders, receipts = [*itertools.chain(*plans)], sum("receipt" in record for record in history)
         if len(orders) != receipts:
             raise MinagentError(f"the model refuses a history with {len(orders)} orders and {receipts} receipts")
-        with open(self._bill, "ab") as bill:
+        with open(self._bill, "ab") as bill:  # what is ordered in each history that the model was given
             bill.write(compact(orders) + b"\n")
         self.did.append((len(self.points.names), "model", len(plans)))
         again = len(self._bill.read_bytes().splitlines()) - len(plans)

@@ -84,14 +84,19 @@ def judge(live: object) -> tuple[str, Picture | None]:
         return "not answered yet" if live is None else f"✗ live is no function: {live!r}", None
     text = f"{text_of(live)}\nlive = {live.__name__}"
     lives = [lives_of(text, shape) for shape in SHAPES]
-    runs = [run for each in lives for run in killed(each, 1)]
-    if (first := runs[0][0][0])[:2] == (None, "") and not first.points:
+    first, _ = lives[0](NOTHING, True)
+    if first[:2] == (None, "") and not first.points:
         return "not answered yet", None
-    harmful = [(*found, run) for run in runs if (found := trouble(run))]
+    harmful = []
+    for run in (run for each in lives for run in killed(each, 1)):
+        if found := trouble(run):
+            harmful.append((*found, run))
+            if found[0] == 1:
+                break  # it stops there: nothing that others do would come before it
     if not harmful:
-        runs += [*killed(lives[0], 2), *killed(lives[1], 2), *killed_for_real(text, SHAPES[2])]
+        runs = [*killed(lives[0], 2), *killed(lives[1], 2), *killed_for_real(text, SHAPES[2])]
         harmful = [(4, found[1], run) for run in runs if (found := trouble(run))]
-    step, said, run = min(harmful, key=lambda found: found[0], default=(len(STEPS) + 1, "", runs[0]))
+    step, said, run = min(harmful, key=lambda found: found[0], default=(len(STEPS) + 1, "", ()))
     words = [f"step {n} of {len(STEPS)}, {name}: {'✓' if n < step else '✗'}" for n, name in enumerate(STEPS, 1)][:step]
     places = [f"killed before `{ending.points[number - 1]}` at point {number}" for ending, number in run if number]
     says = f"{', then '.join(places) or 'not killed at all'}: {said}" if harmful else "✓ right"
@@ -102,10 +107,6 @@ def judge(live: object) -> tuple[str, Picture | None]:
 @dataclass(frozen=True)
 class _Run(Run):
     ordered: Sequence[str] = ()
-
-    @functools.cached_property
-    def written(self) -> list[Event]:
-        return [event for event in self.all("did") if event.at.phase.startswith(("plan", "save"))]
 
     def unknown(self, effect: Effect) -> bool:
         return effect.label.removeprefix(f"charged {PRICE} for ") not in self.ordered

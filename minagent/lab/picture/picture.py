@@ -114,9 +114,8 @@ class Picture:
 
     def _process(self, began: Event, y: float) -> None:
         run, process = self.run, began.process
-        self.shapes.append(
-            Text((MARGIN, y + 4), run.rows[process - 1] if run.rows else f"process {process}", bold=True)
-        )
+        name = run.rows[process - 1] if run.rows else f"process {process}"
+        self.shapes.append(Text((MARGIN, y + 4), name, bold=True))
         own = [event for event in run.events if isinstance(event, Event) and event.process == process]
         done = [did for did in own if did.what == "did" and did.at.phase != "doubt"]
         looks = groupby(done, lambda did: (did.at if self.by_phase else did.at.step, run.again(did), run.lost(did)))

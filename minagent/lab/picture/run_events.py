@@ -51,7 +51,7 @@ class Run:
     @cached_property
     def written(self) -> list[Event]:
         """What came to the disk, in order."""
-        return [event for event in self.all("did") if event.at.phase in WRITES]
+        return [event for event in self.all("did") if event.at.phase.startswith(WRITES)]
 
     @cached_property
     def killed(self) -> set[int]:
@@ -66,11 +66,15 @@ class Run:
             there = sorted(before, key=lambda write: (self.order(write.at), write.process))
         return there[-1] if there else None
 
+    @cached_property
+    def _kept(self) -> dict[int, Event | None]:
+        newest = max(self.written, key=lambda write: self.order(write.at), default=None)
+        next_one = {began.process - 1: self.loaded(began) for began in reversed(self.all("began"))}
+        return {event.process: next_one.get(event.process, newest) for event in self.events}
+
     def lost(self, did: Event) -> bool:
         """Return whether a phase was done in vain: its process died, and the next one goes on from before it."""
-        newest = max(self.written, key=lambda write: self.order(write.at), default=None)
-        following = (self.loaded(began) for began in self.all("began") if began.process == did.process + 1)
-        kept = next(following, newest)
+        kept = self._kept[did.process]
         after = kept is None or self.order(did.at) > self.order(kept.at)
         return did.process in self.in_vain or (did.process in self.killed and after)
 
@@ -98,9 +102,7 @@ class Run:
     @cached_property
     def undecided(self) -> list[str]:
         """The tools of which nobody has said whether they ran, and the world does not say so either."""
-        doubts = {event.at for event in self.all("began") if event.at.phase == "doubt"} - {
-            e.at for e in self.all("did")
-        }
+        doubts = {e.at for e in self.all("began") if e.at.phase == "doubt"} - {e.at for e in self.all("did")}
         return [self.steps[at.step] for at in sorted(doubts) if at.step not in {e.at.step for e in self.harm}]
 
     @cached_property
